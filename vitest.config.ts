@@ -8,7 +8,7 @@ const SLOW = ['process', 'volume', 'worlds', 'faults', 'trouble', 'desktop', 'co
 /** Files with properties that are worth more cases than `npm test` draws. */
 const PROPERTIES = [
   'config/yaml-file',
-  'ledger/transitions/next.property',
+  'ledger/state-machine/next.property',
   'parse/dialect',
   'parse/json/json-scanner',
   'parse/xlsx/workbook',
@@ -24,11 +24,16 @@ const PROPERTIES = [
 
 /** Files that `npm test` leaves to `npm run test:process`, because they take long. */
 const LONG = [
+  'test/admin/control-api.test.ts',
   'test/admin/metrics.test.ts',
   'test/admin/upload.test.ts',
+  'test/cli/commands/sandbox.test.ts',
   'test/end-to-end/dead-letters-close.test.ts',
+  'test/end-to-end/export.test.ts',
+  'test/end-to-end/lost-redis.test.ts',
   'test/end-to-end/notices.test.ts',
   'test/end-to-end/operate-doubt.test.ts',
+  'test/end-to-end/order-content.test.ts',
   'test/end-to-end/rehearse.test.ts',
   'test/log/tracing/tracing.test.ts',
   'test/parse/unreadable.test.ts',
@@ -53,6 +58,13 @@ const FIRST = [
   'process/faults',
   'process/neighbors',
   'process/npm-start',
+  'process/redis-groups',
+  'trouble/surroundings',
+  'trouble/doubt',
+  'trouble/known-orders',
+  'trouble/first-start',
+  'trouble/rates',
+  'trouble/people',
   'deliver/delivery',
   'end-to-end/round-trip',
 ];

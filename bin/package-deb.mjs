@@ -77,7 +77,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'po-sync-deb-'));
 try {
   const tree = path.join(folder, 'tree');
   const home = path.join(tree, 'opt/po-sync');
-  for (const place of [home, ...['DEBIAN', 'usr/bin', 'etc/po-sync', 'lib/systemd/system'].map(inTree)]) {
+  for (const place of [home, ...['DEBIAN', 'usr/bin', 'usr/sbin', 'etc/po-sync', 'lib/systemd/system'].map(inTree)]) {
     mkdirSync(place, { recursive: true });
   }
   run('npm', 'pack', '--pack-destination', folder);
@@ -96,6 +96,8 @@ try {
   }
   symlinkSync('../../opt/po-sync/bin/po-sync', inTree('usr/bin/po-sync'));
   cpSync(path.join(root, 'docs/deploy/po-sync.service'), inTree('lib/systemd/system/po-sync.service'));
+  cpSync(path.join(root, 'docs/deploy/po-sync-service'), inTree('usr/sbin/po-sync-service'));
+  chmodSync(inTree('usr/sbin/po-sync-service'), 0o755);
   write('etc/po-sync/po-sync.yaml', CONFIG, 0o640);
   write('DEBIAN/conffiles', '/etc/po-sync/po-sync.yaml\n', 0o644);
   for (const [script, text] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM })) {

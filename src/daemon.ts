@@ -83,7 +83,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     input.onSettled?.(...settled);
   };
   const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
-  const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
+  const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self, notices: notices.troubles }));
   const settling = { onProgress: settlement.progress, onUnreadable: settlement.settleUnreadable };
   const ingest: SourcesDeps['ingest'] = (file, claimedAt, isNew) => {
     notices.heard(file.source, claimedAt);

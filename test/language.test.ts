@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { type Text, textsIn, titlesIn } from './support/texts.ts';
+import { commentsIn, type Text, textsIn, titlesIn } from './support/texts.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
@@ -20,6 +20,14 @@ const WORDS: [RegExp, string][] = [
   [/\bso long (?:a|as)\b/i, 'as long as'],
   [/\bspec(?:ification)? part\b|\bproduct\.md\b/i, 'API part N, docs/contract.md'],
   [/\bbehaviou?r(?<=our)|\bcolour|\bneutralis|\blicence|\bcatalogue\b/i, 'American spelling'],
+  [/\bblanks\b|\b(?:a|one|the) blank\b(?! (?:order|number|row|line|cell))/i, 'space, spaces'],
+  [/\bhand(?:s|ed|ing)? (?:\w+ )?in\b(?! (?:hand|a|an|the|its|one)\b)/i, 'submit, upload'],
+  [/\bsigns? of life\b/i, 'heartbeat'],
+  [/\btruth values?\b/i, 'boolean'],
+  [/\bstood still\b/i, 'was suspended'],
+  [/\bcalled off\b/i, 'cancelled'],
+  [/\bpower cuts?\b/i, 'power failure'],
+  [/\bRedis (?:is|was) away\b/i, 'Redis is not reachable'],
   [/\btake-over\b|\btook over the ledger\b/i, 'ledger rebuild'],
 ];
 
@@ -51,6 +59,7 @@ const findings = [
     ),
   ),
   ...filesBelow('test', /\.(?:test|corpus)\.ts$/).flatMap((file) => found(file, titlesIn(read(file)))),
+  ...filesBelow('test', /\.ts$/).flatMap((file) => found(file, commentsIn(file, read(file)))),
   ...[...filesBelow('docs', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].flatMap((file) =>
     found(file, linesOf(read(file))),
   ),
@@ -60,4 +69,39 @@ const findings = [
 ];
 it('nothing that people read uses a word with a plainer one', () => {
   expect(findings).toEqual([]);
+});
+
+/** Errors without a remedy: their message is the instruction, their caller adds one, or they never reach a person. */
+const WITHOUT_REMEDY = new Set(
+  `body-wrong parameter-wrong method-not-allowed body-type asset-unknown
+  redis-master-unknown token-unavailable timeout list-too-large file-trouble export-trouble
+  ledger-rolled-back intent-late delivery-paused file-changed not-a-file environment-unknown`.split(/\s+/),
+);
+
+/** The code of each `new PoSyncError(…)` without a remedy; of a call whose arguments are variables, nothing. */
+function withoutRemedy(text: string): string[] {
+  return text
+    .split(/\bnew PoSyncError\(/)
+    .slice(1)
+    .flatMap((after) => {
+      const call = after.slice(0, endOfCall(after));
+      const code = /^\s*'([\w-]+)'/.exec(call)?.[1];
+      return code === undefined || /remedy/i.test(call) ? [] : [code];
+    });
+}
+
+function endOfCall(text: string): number {
+  let depth = 1;
+  for (const { 0: bracket, index } of text.matchAll(/[()]/g)) {
+    depth += bracket === '(' ? 1 : -1;
+    if (depth === 0) return index;
+  }
+  return text.length;
+}
+
+it('an error says what to do', () => {
+  const found = filesBelow('src', /\.ts$/).flatMap((file) =>
+    withoutRemedy(read(file)).flatMap((code) => (WITHOUT_REMEDY.has(code) ? [] : [`${file}: ${code}`])),
+  );
+  expect(found).toEqual([]);
 });

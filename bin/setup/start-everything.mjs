@@ -43,25 +43,17 @@ export async function startEverything(root, say, args = []) {
   const codes = [];
   try {
     const { args, baseUrl } = await sandboxArguments(root);
-    const sandbox = startProgram(root, args, { env, onLine });
+    const sandbox = startProgram(root, args, { env, onLine: (line) => onLine(withoutFlags(line)) });
     running.unshift(sandbox);
     await remember(state, { sandbox: sandbox.pid });
-    await started(
-      sandbox,
-      `the sandbox did not start; with npm start, baseUrl and authUrl in ${CONFIGURATION} set its ports`,
-      stop,
-    );
+    await started(sandbox, `the sandbox did not start; its addresses are in ${CONFIGURATION}`, stop);
     if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
     const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
     await remember(state, { sandbox: sandbox.pid, daemon: daemon.pid });
-    await started(
-      daemon,
-      `the daemon did not start; if its port is occupied, set another admin.port in ${CONFIGURATION}`,
-      stop,
-    );
+    await started(daemon, `the daemon did not start; its configuration is ${CONFIGURATION}`, stop);
 
     await watch(root, say, stop, { daemon, sandbox });
     say('stopping: finishing calls in progress; remaining orders are kept');
@@ -101,6 +93,12 @@ async function watch(root, say, stop, { daemon, sandbox }) {
 async function started(program, failure, stop) {
   const isReady = await Promise.race([program.ready, stop.asked]);
   if (isReady === false && !stop.signal.aborted) throw new SetupFailure(failure);
+}
+
+/** The remedy for a port of the sandbox, as `npm start` sets it; every other line unchanged. */
+function withoutFlags(line) {
+  if (!/^ +.* --(?:port|host)\b/.test(line)) return line;
+  return `  Set another port in baseUrl and authUrl of ${CONFIGURATION}, or stop the program that uses it.`;
 }
 
 /** Log lines of the daemon (JSON) and calls of the sandbox (time first) go to the log file, messages to the terminal. */

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { isLoopback } from '../config/fields.ts';
 import type { AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { type Checks, healthRoutes } from './endpoints.ts';
 import { cookieOf, createGuard, type Guard } from './http/guard.ts';
+import { type Checks, healthRoutes } from './http/health.ts';
 import { matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
 import { signedOutPage } from './http/sign-in.ts';
 
@@ -123,7 +123,11 @@ function toLogin({ pathname, search }: URL): Reply {
 }
 
 function notFound(): Reply {
-  return problemReply(new PoSyncError('not-found', 'There is nothing at this address.'));
+  return problemReply(
+    new PoSyncError('not-found', 'There is nothing at this address.', {
+      remedy: 'Correct the address. The dashboard begins at /, and the control API at /api/v1.',
+    }),
+  );
 }
 
 function wrongMethod(routes: readonly Route[]): Reply {

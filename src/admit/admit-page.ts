@@ -5,9 +5,9 @@ import { type Job, jobSize } from '../ledger/job.ts';
 import { createKnownInvalid, type KnownInvalid } from '../ledger/known-invalid.ts';
 import type { Counted, Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
-import { entered } from '../ledger/transitions/admission.ts';
-import { discarded } from '../ledger/transitions/decision.ts';
-import { SWEEP_AFTER } from '../ledger/transitions/step.ts';
+import { discarded } from '../ledger/state-machine/decision.ts';
+import { entered } from '../ledger/state-machine/next.ts';
+import { SWEEP_AFTER } from '../ledger/state-machine/step.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import { batchTitle } from '../order/batch.ts';
@@ -43,7 +43,7 @@ type FixGuard = ReturnType<typeof createFixGuard>;
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
- * the rule book decides (`ledger/transitions/admission.ts`), and this step applies the decision. Repeatable after a crash.
+ * `admission.ts` decides, and this step applies the decision. Repeatable after a crash.
  */
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
@@ -106,7 +106,7 @@ async function admitRound(
   }
 }
 
-/** While this process stood still, another one may have read the same file, and a person may have canceled the batch. */
+/** While this process was suspended, another may have read the same file, and a person may have canceled the batch. */
 async function withoutOutcome({ batches }: Admitting, { batch }: Batch, orders: readonly ValidOrder[]) {
   if ((await batches.find(batch))?.state === 'done') return [];
   const isCounted = await batches.counted(batch);

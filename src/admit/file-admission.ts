@@ -6,7 +6,7 @@ import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
-import type { ClaimedFile } from '../order/batch.ts';
+import { type ClaimedFile, sameContentText } from '../order/batch.ts';
 import { createPager } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
@@ -120,13 +120,15 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     }
     const { sha256, bytes, records, orders, shape, warnings } = inspection;
     keepInspection(deps.inspections, file.batch, inspection);
+    // An export shows its orders again on purpose.
+    const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
     await batches.inspected(file.batch, {
       sha256,
       bytes,
       records,
       ...(orders !== undefined && { orders }),
       shape,
-      warnings,
+      warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
       ...(how.readAs !== undefined && { readAs: how.readAs }),
     });
     fileInspected(log, { ...named(file), records, bytes });

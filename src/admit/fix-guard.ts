@@ -5,14 +5,11 @@ import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptArticles, type ValidOrder } from '../order/order.ts';
 import type { FixTarget } from '../order/record.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Store } from '../redis/store.ts';
 
-type Deps = {
+type Deps = Pick<Store, 'redis' | 'keys'> & {
   ledger: Pick<Ledger, 'lookup'>;
   batches: Pick<Batches, 'find' | 'nameOf'>;
-  redis: Redis;
-  keys: Keys;
 };
 
 /** Holds orders of a fix file that another order of the ledger puts in doubt. */
@@ -85,7 +82,8 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   ): Promise<TakenRow | undefined> {
     const was = corrects?.batch === batch ? corrects.numbers.get(place) : undefined;
     if (was === undefined || was === '' || was === number) return undefined;
-    const [[known], from] = await Promise.all([ledger.lookup([was]), batches.find(batch)]);
+    const [[known], named] = await Promise.all([ledger.lookup([was]), batches.find(batch)]);
+    const from = (named?.repeats && (await batches.find(named.repeats.batch))) ?? named;
     if (known === undefined || from === undefined) return undefined;
     const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : -1;
     if (no < from.no) return undefined;
@@ -123,5 +121,5 @@ async function firstFound<T, Found>(
 }
 
 function readings({ number }: ValidOrder, { row: { batch, place }, by }: TakenRow): string {
-  return `${place} of batch ${batch} is already order ${by.number}, from batch ${by.batch}: ${number} can be a second correction of the same row, or a further order. Leave it out, or write confirmed into _error_check of its rows if it is a further order`;
+  return `${place} of batch ${batch} is already order ${by.number}, from batch ${by.batch}: ${number} can be a second correction of the same row, or another order. If it is the same order, discard this one. If it is another order, write confirmed into _error_check of its rows`;
 }

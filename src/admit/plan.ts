@@ -1,10 +1,10 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import type { StoredResult } from '../ledger/entry.ts';
+import type { Known, StoredResult } from '../ledger/entry.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
-import { type Admission, admit, type Known } from '../ledger/transitions/admission.ts';
 import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
+import { type Admission, admit } from './admission.ts';
 import type { Corrects } from './fix-guard.ts';
 
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */

@@ -64,6 +64,12 @@ function judge(end: HttpEnd, finish: () => number | undefined): ListEnd {
   return NO_LIST.has(status) ? { kind: 'unavailable', said } : { kind: 'failed', said };
 }
 
+/** What to do about a list that is `unavailable`. */
+export function listRemedy({ httpStatus }: Said): string {
+  if (httpStatus === 403) return "Ask the API's owner for the scope read.";
+  return "Check baseUrl. If it is right, ask the API's owner whether it offers the list.";
+}
+
 const notAList: Said = {
   httpStatus: 200,
   code: 'no-list',

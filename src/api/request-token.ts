@@ -109,7 +109,7 @@ function refusal(status: number, said: string | undefined, address: string): PoS
   const remedy =
     said === 'invalid_scope'
       ? 'Check the scope of the environment in the configuration.'
-      : 'Check client id and secret of this environment; each environment has its own.';
+      : 'Check the client ID and the client secret of this environment; each environment has its own.';
   const facts = { httpStatus: status, ...(said === undefined ? {} : { error: said }) };
   return new PoSyncError('token-refused', message, { remedy, facts });
 }

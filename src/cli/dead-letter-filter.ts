@@ -44,6 +44,11 @@ export async function deadLetterFilter(
   return filter;
 }
 
+/** Whether a filter selects dead letters; `--limit` does not. */
+export function hasFilter({ batch, kind, signature, since, order }: DeadLetterArgs): boolean {
+  return [batch, kind, signature, since, order].some((one) => one !== undefined);
+}
+
 function unknownKind(kind: string): PoSyncError {
   return new PoSyncError('kind-unknown', `Unknown kind of dead letter: ${kind}.`, {
     remedy: `Use one of ${KINDS.join(', ')}.`,

@@ -9,7 +9,7 @@ import { readSecret, secretFilesFrom } from '../config/secret.ts';
 import { loadRedisSecrets } from '../config/secrets.ts';
 import { misspeltVariables, REDIS_URL, requireConfirmation, type Variables, variable } from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
 import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
@@ -80,14 +80,24 @@ function missing(file: string): PoSyncError {
 function unreadable(file: string, cause: unknown): PoSyncError {
   const encoding = codeOf(cause) === 'ERR_ENCODING_INVALID_ENCODED_DATA';
   const reason = encoding ? 'it is not UTF-8' : (codeOf(cause) ?? toError(cause).message);
-  return new PoSyncError('config-unreadable', `Configuration file ${file} cannot be read (${reason}).`, {
-    facts: { file },
-    cause,
-  });
+  return new PoSyncError(
+    'config-unreadable',
+    `Configuration file ${file} cannot be read (${reason}${ownersOf(cause, ['; ', ''])}).`,
+    {
+      remedy: encoding
+        ? 'Save the file as UTF-8.'
+        : 'Set the right file with --config or PO_SYNC_CONFIG, and give the user that runs po-sync read permission.',
+      facts: { file },
+      cause,
+    },
+  );
 }
 
 /** The common flags of every command. */
 export type CommonArgs = { config?: string; environment?: string; confirm?: string; json: boolean };
+
+/** Milliseconds that a command waits for a Redis that refuses its connection; a daemon waits for it longer. */
+export const REFUSED_WITHIN = 2_000;
 
 /** The folder that contains `config/`. */
 export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -207,7 +217,8 @@ export async function openOperatorContext(
   const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
   const { credentials } = await loadRedisSecrets(config, shell.env);
   const reads = !confirm;
-  const store = resources.use(await openStore(config, { clock, log, signal: shell.signal, credentials, reads }));
+  const given = { clock, log, signal: shell.signal, credentials, reads, refusedWithin: REFUSED_WITHIN };
+  const store = resources.use(await openStore(config, given));
   const { redis, keys, time } = store;
   const owner = randomUUID();
   const { probe } = config.delivery;

@@ -1,10 +1,11 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
+import { versionOf } from '../core/version.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
 import { addCommand, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
-import { type Shell, versionOf } from './shell.ts';
+import type { Shell } from './shell.ts';
 import { errorDocument, errorText, printJson } from './terminal/print.ts';
 
 const GROUPS = {
@@ -26,7 +27,7 @@ export async function runProgram(shell: Shell): Promise<number> {
     return await runCommandLine(shell, isJson);
   } catch (error) {
     if (isJson) printJson(shell, { error: errorDocument(error) });
-    else shell.err(errorText(error));
+    else shell.err(errorText(error, shell.isTTY ? shell.columns : undefined));
     return 1;
   }
 }
@@ -114,7 +115,8 @@ function completion(program: Command): CommandDefinition {
       ['0', 'printed'],
       ['1', 'the shell is not supported'],
     ],
-    load: async () => (args: { shell: string }, shell) => completionCommand(args, treeOf(program), shell),
+    load: async () => (args: { shell: string; json: boolean }, shell) =>
+      completionCommand(args, treeOf(program), shell),
   };
 }
 

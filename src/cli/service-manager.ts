@@ -5,7 +5,7 @@ import type { Variables } from '../config/variables.ts';
 export type ServiceManager = {
   ready(): void;
   stopping(): void;
-  /** Reports that the daemon works for as long as `stuck` names nothing that does not; disposing ends it. */
+  /** Reports that the daemon works, as long as `stuck` returns nothing; disposing ends it. */
   watch(stuck: () => string | undefined, onStuck: (what: string) => void): Disposable;
 };
 
@@ -13,8 +13,9 @@ export type ServiceManager = {
 const REPORTS = 3;
 
 /**
- * Builds the way to systemd from the variables that it sets: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` where the unit has
- * WatchdogSec. Node.js cannot write to a datagram socket, so `systemd-notify` does; the unit needs `NotifyAccess=all`.
+ * Builds the connection to systemd from the variables that it sets: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` where the unit
+ * has WatchdogSec. Node.js cannot write to a datagram socket, so `systemd-notify` does; the unit needs
+ * `NotifyAccess=all`.
  */
 export function createServiceManager(env: Variables): ServiceManager {
   const notify = (message: string) => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { LogTarget } from '../log/log.ts';
 
 /** Everything that a command may use of its process. Built by `main.ts`; tests build their own. */
@@ -25,9 +24,3 @@ export type Shell = {
   /** Notifies a process manager (pm2, systemd) that po-sync is ready. */
   ready: () => void;
 };
-
-/** The program's version, from its package. */
-export function versionOf(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}

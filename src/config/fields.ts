@@ -112,7 +112,7 @@ export const filePath = line.superRefine((text, context) => {
 function pathFault(text: string): string | undefined {
   if (/^~(\/|$)/.test(text)) return 'must not begin with ~, which only a shell expands: write the complete path';
   if (/^([A-Za-z]:[\\/]|\\\\)/.test(text)) {
-    return 'is a path of Windows: write the folder of this machine where the share is mounted, such as /mnt/orders';
+    return 'is a Windows path: write the folder of this machine where the share is mounted, such as /mnt/orders';
   }
   if (/^[“”„‘’‚«»]/.test(text)) return `begins with the typographic quote ${text[0]}: use " or '`;
   return undefined;
@@ -128,9 +128,15 @@ export const address = line
 
 const tlsKeys = z
   .strictObject({
-    caFile: filePath.exactOptional().describe('PEM file of the authorities to trust, instead of the public ones.'),
-    certFile: filePath.exactOptional().describe('PEM file of the client certificate, with its intermediate ones.'),
-    keyFile: filePath.exactOptional().describe('PEM file of its key; the passphrase is a variable.'),
+    caFile: filePath
+      .exactOptional()
+      .describe('PEM file of the certificate authorities to trust, instead of the public ones.'),
+    certFile: filePath
+      .exactOptional()
+      .describe('PEM file of the client certificate, with its intermediate certificates.'),
+    keyFile: filePath
+      .exactOptional()
+      .describe('PEM file of its private key. Its passphrase is an environment variable.'),
     minVersion: z.enum(['TLSv1.2', 'TLSv1.3']).exactOptional().describe('The lowest TLS version. Default: TLSv1.2.'),
     serverName: line.exactOptional().describe('The name in the certificate of the server, if it is not the host.'),
   })
@@ -141,7 +147,9 @@ const tlsKeys = z
 /** How TLS is spoken to a server. */
 export type TlsKeys = z.output<typeof tlsKeys>;
 
-export const tls = tlsKeys.exactOptional().describe('TLS: private authorities, a client certificate, the version.');
+export const tls = tlsKeys
+  .exactOptional()
+  .describe('TLS: private certificate authorities, a client certificate, the lowest version.');
 
 /** An HTTP proxy without credentials, or `none`. */
 export const proxy = line.superRefine((text, context) => {

@@ -125,7 +125,7 @@ export function mappingSchemaOf(kind: RecordKind) {
     skipRows: z
       .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
       .prefault([])
-      .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a blank.'),
+      .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
     fillDown: z
       .boolean()
       .prefault(false)

@@ -8,7 +8,7 @@ import { isLoopback, type TlsKeys } from './fields.ts';
 import { readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
 import { type Variables, variable, variablePrefix } from './variables.ts';
 
-/** The ways to everything that a daemon of one environment calls. */
+/** The connections to everything that a daemon of one environment calls. */
 export type Network = {
   /** To the API and the token endpoint. */
   api: Route;

@@ -48,8 +48,8 @@ export const environmentSchema = z.strictObject({
   scope: line.exactOptional().describe('Space-separated scope names, such as "read write".'),
   rateLimit: z
     .strictObject({
-      max: whole(1, 1_000_000).describe('Maximum number of calls in that time.'),
-      per: wait(1, 3_600_000).prefault('1s').describe('The time.'),
+      max: whole(1, 1_000_000).describe('Maximum number of calls in the period.'),
+      per: wait(1, 3_600_000).prefault('1s').describe('The period.'),
     })
     .exactOptional()
     .describe('Shared by all daemons.'),
@@ -76,7 +76,9 @@ const redisSchema = z
   .strictObject({
     url: redisUrl
       .exactOptional()
-      .describe('One server. Absent, without sentinels and cluster: a private redis-server below `data`.'),
+      .describe(
+        'One server. Without url, sentinels and cluster, po-sync starts a private redis-server with its data below `data`.',
+      ),
     sentinels: redisNodes.exactOptional().describe('Sentinels as host:port, instead of url.'),
     master: line.exactOptional().describe('The name of the primary that the Sentinels monitor.'),
     cluster: redisNodes.exactOptional().describe('Some nodes of a Redis Cluster as host:port, instead of url.'),
@@ -198,7 +200,7 @@ export const configSchema = z.strictObject({
       port: port.prefault(9464).describe('0 takes any free port.'),
       publicUrl: publicUrl
         .exactOptional()
-        .describe('The address under which a proxy shows the dashboard, without a path.'),
+        .describe('The public address of the dashboard behind a proxy, without a path.'),
     })
     .prefault({})
     .describe('Health, metrics, control API and dashboard.'),

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { controlCharacterIn } from '../order/text.ts';
 import type { Variables } from './variables.ts';
 
@@ -75,13 +75,17 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
   if (file === '') throw unusable(`${name}_FILE`, 'is empty', `Set ${name}_FILE to the path of a file, or unset it.`);
   const { text, mode } = await read(file).catch((error: unknown) => {
     const reason = codeOf(error) ?? toError(error).message;
-    throw new PoSyncError('secret-unreadable', `${name}_FILE: ${file} cannot be read (${reason}).`, {
-      remedy: file.startsWith('~')
-        ? 'Write the complete path: only a shell expands ~.'
-        : 'Correct the path, or give this user read permission.',
-      facts: { file },
-      cause: error,
-    });
+    throw new PoSyncError(
+      'secret-unreadable',
+      `${name}_FILE: ${file} cannot be read (${reason}${ownersOf(error, ['; ', ''])}).`,
+      {
+        remedy: file.startsWith('~')
+          ? 'Write the complete path: only a shell expands ~.'
+          : 'Correct the path, or give the user that runs po-sync read permission.',
+        facts: { file },
+        cause: error,
+      },
+    );
   });
   const where = `${name}_FILE: ${file}`;
   const value = sound(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''), where, 'Write only the value into this file.');

@@ -50,9 +50,9 @@ export async function loadSecrets(
 }
 
 /**
- * Reads `PO_SYNC_REDIS_USERNAME`, `PO_SYNC_REDIS_PASSWORD` and `PO_SYNC_REDIS_SENTINEL_PASSWORD`, each also as `…_FILE`.
- * They go before what `redis.url` contains. Also opens the files of `redis.tls`, whose passphrase is
- * `PO_SYNC_REDIS_TLS_PASSPHRASE`. Throws PoSyncError as `readSecret` and `openTls` do.
+ * Reads `PO_SYNC_REDIS_USERNAME`, `PO_SYNC_REDIS_PASSWORD` and `PO_SYNC_REDIS_SENTINEL_PASSWORD`, each also as
+ * `…_FILE`. They take precedence over what `redis.url` contains. Also opens the files of `redis.tls`, whose passphrase
+ * is `PO_SYNC_REDIS_TLS_PASSPHRASE`. Throws PoSyncError as `readSecret` and `openTls` do.
  */
 export async function loadRedisSecrets(
   { redis }: Pick<Config, 'redis'>,
@@ -150,7 +150,7 @@ async function refuseShared(config: Config, clientId: string, env: Variables, re
     // This user may have no permission to read another environment's file; then there is nothing to compare.
     const found = await readSecret(name, env, read).catch(() => undefined);
     if (found?.value !== clientId) continue;
-    throw new PoSyncError('secret-shared', `${config.environment} and ${other} have the same client id.`, {
+    throw new PoSyncError('secret-shared', `${config.environment} and ${other} have the same client ID.`, {
       remedy: `Each environment needs its own credentials. Correct ${name} or that of ${config.environment}.`,
     });
   }

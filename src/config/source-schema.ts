@@ -40,7 +40,7 @@ export const sourceSchema = z.discriminatedUnion('type', [
     timeout: wait(100, 86_400_000).prefault('10m').describe('For an address: maximum time of one download.'),
     idle: wait(100, 3_600_000)
       .prefault('30s')
-      .describe('For an address: ends a download that sends no byte for this long.'),
+      .describe('For an address: stops a download that sends no byte for this long.'),
     tls,
   }),
 ]);

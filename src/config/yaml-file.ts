@@ -43,11 +43,11 @@ const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: strin
   BAD_SCALAR_START: { message: 'a text cannot begin with this character', hint: 'put the text in quotes' },
   MULTILINE_IMPLICIT_KEY: {
     message: 'a line without a key and a value',
-    hint: 'write a blank after the colon: key: value',
+    hint: 'write a space after the colon: key: value',
   },
   BLOCK_AS_IMPLICIT_KEY: {
     message: 'a second key within a value',
-    hint: 'put a value that contains a colon and a blank in quotes; indent the keys of one level equally',
+    hint: 'put a value that contains a colon and a space in quotes; indent the keys of one level equally',
   },
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the --- line' },
 };
@@ -122,7 +122,7 @@ function openingOf({ message, pos: [end] }: YAMLError, document: Document): numb
 function neverClosed(error: YAMLError, offset: number, text: string): { message: string; hint?: string } {
   const message = `this ${text[offset]} is never closed`;
   const hasComment = error.message.startsWith('Flow') && /\s#/.test(text.slice(offset, error.pos[0]));
-  return hasComment ? { message, hint: 'a blank and a # begin a comment: put such a text in quotes' } : { message };
+  return hasComment ? { message, hint: 'a space and a # begin a comment: put such a text in quotes' } : { message };
 }
 
 /** Unsafe keys, and aliases without a target or into themselves. */

@@ -1,3 +1,7 @@
+import { readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+
 /** Facts of an error for programs: file, line, column, address, value. */
 export type ErrorFacts = Record<string, string | number | boolean>;
 
@@ -19,6 +23,11 @@ export class PoSyncError extends Error {
   }
 }
 
+/** A signal ended the wait of a command. */
+export function interruption(message: string): PoSyncError {
+  return new PoSyncError('interrupted', message, { remedy: 'Run the command again.' });
+}
+
 /** Any thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -33,10 +42,10 @@ export function codeOf(thrown: unknown): string | undefined {
 /** What to do about the state of the machine that a system error reports. */
 const MACHINE: Record<string, string> = {
   ENOSPC: 'Free some space on its disk.',
-  EDQUOT: 'Raise the quota of the user of po-sync, or free some of its space.',
+  EDQUOT: 'Raise the disk quota of the user that runs po-sync, or delete some of its files.',
   EROFS: 'Mount its file system for writing.',
-  EACCES: 'Give the user of po-sync permission.',
-  EPERM: 'Give the user of po-sync permission.',
+  EACCES: 'Give the user that runs po-sync permission for this file or folder.',
+  EPERM: 'Give the user that runs po-sync permission for this file or folder.',
   EMFILE: 'Raise the limit of open files (`ulimit -n`).',
   ENFILE: 'Raise the limit of open files of this machine (`fs.file-max`).',
   ENOMEM: 'Give the process more memory.',
@@ -44,14 +53,63 @@ const MACHINE: Record<string, string> = {
   ESTALE: 'Check the network share.',
 };
 
+/**
+ * After a refused permission: who owns the file or folder of the error, its mode, and the user that runs po-sync, each as far
+ * as the system shows it, such as ` (owner clerk, mode 0600; po-sync runs as daemon)`. Empty for any other error.
+ */
+export function ownersOf(thrown: unknown, [open, close] = [' (', ')']): string {
+  if (!['EACCES', 'EPERM'].includes(codeOf(thrown) ?? '')) return '';
+  const place =
+    thrown instanceof Error && 'path' in thrown && typeof thrown.path === 'string' ? thrown.path : undefined;
+  const parts = [place && ownerOf(place), runner()].filter((part) => part !== undefined && part !== '');
+  return parts.length === 0 ? '' : `${open}${parts.join('; ')}${close}`;
+}
+
+/** Of a folder that cannot be entered, the nearest one above that can be seen decides. */
+function ownerOf(place: string): string | undefined {
+  try {
+    const { uid, mode } = statSync(place);
+    return `owner ${nameOf(uid)}, mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  } catch {
+    const above = path.dirname(place);
+    const owner = above === place ? undefined : ownerOf(above);
+    return owner === undefined || owner.startsWith('of ') ? owner : `of ${above}: ${owner}`;
+  }
+}
+
+function runner(): string | undefined {
+  try {
+    const { uid } = userInfo();
+    return uid < 0 ? undefined : `po-sync runs as ${nameOf(uid)}`;
+  } catch {
+    // A container may run as a user who has no name.
+    return undefined;
+  }
+}
+
+function nameOf(uid: number): string {
+  try {
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((one) => one.split(':')[2] === String(uid));
+    return line === undefined ? `uid ${uid}` : `${line.split(':')[0]} (uid ${uid})`;
+  } catch {
+    return `uid ${uid}`;
+  }
+}
+
 /** A system error that describes the machine as a PoSyncError `machine-…` with a remedy; any other error unchanged. */
 export function explained(thrown: unknown): Error {
   const error = toError(thrown);
   const code = codeOf(thrown) ?? '';
   const remedy = MACHINE[code];
   if (error instanceof PoSyncError || remedy === undefined) return error;
-  const path = 'path' in error && typeof error.path === 'string' ? { path: error.path } : {};
-  return new PoSyncError(`machine-${code.toLowerCase()}`, `${error.message}.`, { remedy, facts: path, cause: error });
+  const facts = 'path' in error && typeof error.path === 'string' ? { path: error.path } : {};
+  return new PoSyncError(`machine-${code.toLowerCase()}`, `${error.message}${ownersOf(error)}.`, {
+    remedy,
+    facts,
+    cause: error,
+  });
 }
 
 /** Message and remedy of a network error in one line; of nested errors (several addresses tried), the first. */

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { PoSyncError } from './errors.ts';
 import { explainConnection, isCertificateAlert } from './network-error.ts';
 
-/** One request. Sends `headers` unchanged and adds only what HTTP/1.1 requires. */
+/** One request. Sends `headers` unchanged and adds only what HTTP/1.1 requires, and `User-Agent`. */
 export type HttpCall = {
   method: 'GET' | 'POST';
   url: URL;

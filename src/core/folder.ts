@@ -66,7 +66,7 @@ async function isLink(folder: string): Promise<boolean> {
   }
 }
 
-/** The mode of folders that only the user of po-sync may enter: `data` and everything below it. */
+/** The mode of folders that only the user that runs po-sync may enter: `data` and everything below it. */
 export const PRIVATE_FOLDER = 0o700;
 
 /**
@@ -118,10 +118,10 @@ const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Makes sure that no other user can replace what is in a folder of po-sync, its Redis included: closes a folder of this
- * user, which is to say removes the permissions `closed` from its mode, and refuses one that another user owns. Folders
- * of root are root's decision, and root may use everybody's, as in containers.
- * Throws PoSyncError `folder-not-private`; system errors unchanged.
+ * Makes sure that no other user can replace what is in a folder of po-sync, its Redis included: removes the permissions
+ * `closed` from the mode of a folder of this user, and refuses one that another user owns. Folders of root are root's
+ * decision, and root may use everybody's, as in containers. Throws PoSyncError `folder-not-private`; system errors
+ * unchanged.
  */
 export async function closeFolder(folder: string, closed = OTHERS_WRITE): Promise<void> {
   const user = await currentUser();
@@ -133,7 +133,7 @@ export async function closeFolder(folder: string, closed = OTHERS_WRITE): Promis
   if ((isOurs || uid === 0) && (mode & OTHERS_WRITE) === 0) return;
   throw new PoSyncError('folder-not-private', `${folder} can be changed by other users of this machine.`, {
     remedy:
-      'Make the user of po-sync its owner (chown), with mode 0700, or set `data` to another folder. ' +
+      'Make the user that runs po-sync its owner (chown), with mode 0700, or set `data` to another folder. ' +
       `A tmpfs needs the mount options uid=${user},mode=0700.`,
     facts: { folder, owner: uid, mode: (mode & 0o7777).toString(8) },
   });

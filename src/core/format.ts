@@ -85,6 +85,32 @@ export function size(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(1)} ${['bytes', 'kB', 'MB', 'GB', 'TB'][power]}`;
 }
 
+/** A reason without the words of the network, for people who cannot look at the servers. `status` and the log have them. */
+export function plainReason(reason: string): string {
+  if (reason.startsWith('no complete answer: ')) return 'the order API gave no complete answer';
+  return /^(could not be sent: |the token endpoint \S+ does not answer: )/.test(reason) ? UNREACHABLE : reason;
+}
+
+const UNREACHABLE = 'the order API cannot be reached';
+
+/** What waits or is paused for a reason, with that reason in plain words. */
+export function plainPause<Waiting extends { reason: string }>(one: Waiting): Waiting {
+  return { ...one, reason: plainReason(one.reason) };
+}
+
+/** The text without the stop at its end, for a sentence that continues after it. */
+export function withoutStop(text: string): string {
+  return text.replace(/[.;:,\s]+$/, '');
+}
+
+/** Clauses of one sentence. Those of others, such as the words of an API, may end with a stop. */
+export function clauses(...texts: readonly string[]): string {
+  return texts
+    .map(withoutStop)
+    .filter((text) => text !== '')
+    .join('; ');
+}
+
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Characters that take two columns on a terminal. */

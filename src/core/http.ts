@@ -5,6 +5,7 @@ import { CONNECT_TIMEOUT, Exchange, type HttpCall, type HttpEnd } from './exchan
 import { tunnelLost } from './network-error.ts';
 import { openPool, type Route } from './pool.ts';
 import { proxyName } from './tunnel.ts';
+import { versionOf } from './version.ts';
 
 export type { HttpAnswer, HttpCall, HttpEnd } from './exchange.ts';
 
@@ -24,6 +25,7 @@ type HttpOptions = { connections: number; connectTimeout?: number; onEnd?: OnEnd
  * that the server closed before the first byte is replaced. A `URL` that is passed must not change.
  */
 export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd, route = {} }: HttpOptions): Http {
+  const agent = `po-sync/${versionOf()}`;
   const origins = new Map<string, Origin>();
   const targets = new WeakMap<URL, Target>();
 
@@ -34,7 +36,7 @@ export function openHttp({ connections, connectTimeout = CONNECT_TIMEOUT, onEnd,
   }
 
   function targetOf(url: URL): Target {
-    const target = targets.get(url) ?? { origin: originOf(url), path: url.pathname + url.search };
+    const target = targets.get(url) ?? { origin: originOf(url), path: url.pathname + url.search, agent };
     targets.set(url, target);
     return target;
   }
@@ -85,15 +87,16 @@ function isLost(error: Error): boolean {
   return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
 }
 
-/** Where a URL leads. */
-type Target = { origin: Origin; path: string };
+/** Where a URL leads, and what the requests name as their sender. */
+type Target = { origin: Origin; path: string; agent: string };
 
-function dispatch({ origin: { pool }, path }: Target, call: HttpCall, exchange: Exchange): void {
+function dispatch({ origin: { pool }, path, agent }: Target, call: HttpCall, exchange: Exchange): void {
   const { method, body = '', prepare } = call;
+  const headers = { 'user-agent': agent, ...call.headers };
   // undici accepts any async iterable; its types name only some of them.
   const pieces = exchange as AsyncIterable<string> as Readable;
-  if (prepare) pool.dispatch({ path, method, headers: withLength(call.headers, body), body: pieces }, exchange);
-  else pool.dispatch({ path, method, headers: call.headers, body: call.body ?? null }, exchange);
+  if (prepare) pool.dispatch({ path, method, headers: withLength(headers, body), body: pieces }, exchange);
+  else pool.dispatch({ path, method, headers, body: call.body ?? null }, exchange);
 }
 
 /** Names and values in turn. undici would send a body of unknown length in chunks. */

@@ -39,7 +39,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     codes: /(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/,
     code: 'tls-not-spoken',
-    what: (host) => `${host} does not speak TLS at this port.`,
+    what: (host) => `${host} does not use TLS on this port.`,
     remedy: 'Check protocol and port of the address.',
   },
   {
@@ -52,7 +52,7 @@ const MEANINGS: readonly Meaning[] = [
   },
 ];
 
-/** Whether a code says that the way to a server failed: a proxy, or TLS. */
+/** Whether a code says that the connection to a server failed: a proxy, or TLS. */
 export function isNetworkCode(code: string): boolean {
   return /^(proxy|tls)-/.test(code);
 }

@@ -78,7 +78,7 @@ function secureConnectors(timeout: number, tls: Tls | undefined): () => buildCon
   };
 }
 
-/** Milliseconds to wait for a server's word on a client certificate. Servers that send no tickets never give it. */
+/** Milliseconds to wait for a server's verdict on a client certificate. Servers without session tickets give none. */
 const ACCEPTED_WITHIN = 1_000;
 
 /**

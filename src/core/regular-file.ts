@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, PoSyncError } from './errors.ts';
+import { codeOf, ownersOf, PoSyncError } from './errors.ts';
 import { shownPath } from './folder.ts';
 
 /** Identity, size and times (nanoseconds) of a file; equal stamps mean that its content did not change. */
@@ -47,11 +47,15 @@ async function openUnblocked(path: string): Promise<FileHandle> {
         throw notAFile(path);
       case 'EACCES':
       case 'EPERM':
-        throw new PoSyncError('file-not-readable', `No permission to read the file ${shownPath(path)}.`, {
-          remedy: 'Give the user of po-sync read permission.',
-          cause: error,
-          facts: { file: shownPath(path) },
-        });
+        throw new PoSyncError(
+          'file-not-readable',
+          `No permission to read the file ${shownPath(path)}${ownersOf(error)}.`,
+          {
+            remedy: 'Give the user that runs po-sync read permission.',
+            cause: error,
+            facts: { file: shownPath(path) },
+          },
+        );
       default:
         throw error;
     }
@@ -61,7 +65,11 @@ async function openUnblocked(path: string): Promise<FileHandle> {
 /** The error for a file that is gone. */
 export function fileMissing(path: string, cause: unknown): PoSyncError {
   const file = shownPath(path);
-  return new PoSyncError('file-missing', `There is no file ${file}.`, { cause, facts: { file } });
+  return new PoSyncError('file-missing', `File ${file} not found.`, {
+    remedy: 'Check its name and path.',
+    cause,
+    facts: { file },
+  });
 }
 
 function notAFile(path: string): PoSyncError {
@@ -106,7 +114,7 @@ export function draftPath(folder: string): string {
   return path.join(folder, `.po-sync-${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/** Writes a file that appears complete or not at all, and survives a power cut. Its folder must exist. */
+/** Writes a file that appears complete or not at all, and survives a power failure. Its folder must exist. */
 export async function writeWhole(file: string, text: string, { mode = 0o666 } = {}): Promise<void> {
   const draft = draftPath(path.dirname(file));
   try {

@@ -102,7 +102,7 @@ function read(key: FileKey, file: string): string {
       'tls-file-unreadable',
       `tls.${key}: ${file} cannot be read (${codeOf(cause) ?? 'unknown error'}).`,
       {
-        remedy: 'Correct the path, or give this user read permission.',
+        remedy: 'Correct the path, or give the user that runs po-sync read permission.',
         facts: { file },
         cause,
       },

@@ -108,9 +108,12 @@ function silent(proxy: ProxyServer, timeout: number): PoSyncError {
 function refusal(proxy: ProxyServer, authority: string, answer: string): PoSyncError {
   const name = proxyName(proxy);
   if (answer.startsWith('407')) {
-    const known = proxy.authorization === undefined ? 'requires a user and a password' : 'refuses user and password';
+    const known =
+      proxy.authorization === undefined
+        ? 'requires a user name and a password'
+        : 'refuses the user name and the password';
     return new PoSyncError('proxy-authentication', `the proxy ${name} ${known} (407).`, {
-      remedy: 'Set PO_SYNC_<ENVIRONMENT>_PROXY_USER and _PROXY_PASSWORD, each also as …_FILE.',
+      remedy: 'Set PO_SYNC_<ENVIRONMENT>_PROXY_USER and PO_SYNC_<ENVIRONMENT>_PROXY_PASSWORD, or …_FILE for each.',
     });
   }
   return new PoSyncError('proxy-refused', `the proxy ${name} refuses a tunnel to ${authority}: it answers ${answer}.`, {

@@ -4,8 +4,8 @@ import { PoSyncError, toError } from '../core/errors.ts';
 import type { HttpEnd } from '../core/http.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { withJob } from '../ledger/job.ts';
-import { next } from '../ledger/transitions/next.ts';
-import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/transitions/step.ts';
+import { next } from '../ledger/state-machine/next.ts';
+import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/state-machine/step.ts';
 import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
 import type { Pass } from './circuit-breaker.ts';
@@ -111,8 +111,8 @@ async function send(line: Line, attempt: Attempt): Promise<Ended | AttemptEnd> {
 }
 
 /**
- * Gives the intent back, and the turn of an order that was to try for all. The sweeper brings back an order whose batch was
- * held, when it is released.
+ * Gives the intent back, and the turn of a probe order. The sweeper brings back an order whose batch was held, when it
+ * is released.
  */
 async function withdraw(line: Line, attempt: Attempt, intended: Entry, obstacle: Obstacle): Promise<AttemptEnd> {
   const entry = await giveBack(line, attempt.entry, intended);
@@ -188,8 +188,8 @@ async function recordLate(line: Line, { order, digest }: Entry, event: LedgerEve
 }
 
 /**
- * What the attempt says about its order. While nothing is accepted, an order that tries for all keeps its attempts, and a
- * status that says nothing about orders counts against the environment. While others pass, both count against the order.
+ * What the attempt says about its order. While nothing is accepted, a probe order keeps its attempts, and a status that
+ * says nothing about orders counts against the environment. While others pass, both count against the order.
  */
 async function judge({ book, breaker }: Line, { intended, seen, pass }: Ended, at: number): Promise<Verdict> {
   const verdict = verdictOf(seen, at, book.policy);

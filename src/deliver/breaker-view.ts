@@ -23,7 +23,8 @@ const HOLD = 'hold:';
 type BreakerViewDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   clock: Clock;
-  onPaused(pause: Pause): void;
+  /** `before`: delivery was paused for another reason until now. */
+  onPaused(pause: Pause, before?: Pause): void;
   onResumed(pause: Pause, until: number): void;
 };
 
@@ -37,7 +38,7 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
   let troubles = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
-  /** When the question left whose answer showed no hold. */
+  /** When the last read that showed no hold was sent. */
   let freeAt = Number.NEGATIVE_INFINITY;
   const isOnTrial = () => fields['trialAt'] !== undefined;
 
@@ -65,7 +66,7 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
       pause = pauseIn(fields);
       if (pause !== undefined || isOnTrial()) troubles += 1;
       if (pause?.held !== true) freeAt = Math.max(freeAt, asked);
-      if (before === undefined && pause) onPaused(pause);
+      if (pause && before?.code !== pause.code) onPaused(pause, before);
       if (before && pause === undefined) onResumed(before, time.now());
     } finally {
       looking = undefined;
@@ -75,7 +76,7 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
   return {
     refresh,
     seeHolds,
-    /** After a slow-down or a hold: one order at a time tries whether the API accepts orders. */
+    /** After a slow-down or a hold: one order at a time tests whether the API accepts orders. */
     isOnTrial,
     /** Changes while delivery is paused or on trial. */
     troubles: () => troubles,

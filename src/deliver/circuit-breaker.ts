@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { deliveryPaused, deliveryResumed } from '../log/events/delivery.ts';
+import { deliveryPaused, deliveryResumed, pauseChanged } from '../log/events/delivery.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Context, Store } from '../redis/store.ts';
 import {
@@ -13,7 +13,7 @@ import {
   REFRESH,
 } from './breaker-view.ts';
 
-/** `probe`: this one order tries whether the API accepts orders again, after a pause or a slow-down. */
+/** `probe`: this one order tests whether the API accepts orders again, after a pause or a slow-down. */
 export type Pass = 'closed' | 'probe' | 'stopped';
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
@@ -23,7 +23,8 @@ type CircuitBreakerDeps = {
   clock: Clock;
   /** Milliseconds to the first try, and the longest wait between two tries. */
   probe: { initial: number; max: number };
-  onPaused(pause: Pause): void;
+  /** `before`: delivery was paused for another reason until now. */
+  onPaused(pause: Pause, before?: Pause): void;
   onResumed(pause: Pause, until: number): void;
 };
 
@@ -49,7 +50,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     return answer === 1;
   }
 
-  const { pass, stillPasses, slowUntil, wake } = createPasses(deps, view, () => run('probe', initial, max));
+  const { pass, stillPasses, slowUntil, wake, wakeNext } = createPasses(deps, view, () => run('probe', initial, max));
 
   return {
     pass,
@@ -70,7 +71,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     /** Whether the order of a probe may begin now: the one before it began at least 250 ms ago. Call it directly before the intent. */
     probeMayBegin: async () => (await run('begin')) === 1,
     /** The order of a probe needed no attempt any more: the next one tries at once. */
-    passOn: () => run('unused', initial),
+    passOn: () => run('unused', initial).then(wakeNext),
     refresh: view.refresh,
     troubles: view.troubles,
     current: view.current,
@@ -84,11 +85,26 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
 /** What lets orders pass, at first and after a wait with their intent. */
 function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, tryAsProbe: () => Promise<unknown>) {
   let opened = new AbortController();
+  const waiting = new Set<AbortController>();
 
-  /** Delivery resumes here: nobody sleeps on. */
+  /** Delivery resumes here: every waiter is woken. */
   function wake(): void {
     opened.abort();
     opened = new AbortController();
+  }
+
+  /** Hundreds of cancelled orders may be in hand: each hands its try on without the wait of the next one. */
+  function wakeNext(): void {
+    const [next] = waiting;
+    next?.abort();
+  }
+
+  /** Waits for a while, or until it is woken. */
+  async function rest(ms: number, signal: AbortSignal): Promise<void> {
+    const own = new AbortController();
+    waiting.add(own);
+    await clock.sleep(ms, AbortSignal.any([signal, opened.signal, own.signal]));
+    waiting.delete(own);
   }
 
   /** Waits until an order may be sent. */
@@ -101,7 +117,7 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
       const isClosed = pause === undefined && !view.isOnTrial();
       if (wait <= 0 && isClosed) return 'closed';
       if (wait <= 0 && pause?.held !== true && (await tryAsProbe()) === 1) return 'probe';
-      await clock.sleep(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, AbortSignal.any([signal, opened.signal]));
+      await rest(wait > 0 ? Math.min(wait, REFRESH) : REFRESH, signal);
     }
   }
 
@@ -117,7 +133,7 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
     return Number(view.field('slowUntil') ?? 0);
   }
 
-  return { pass, stillPasses, slowUntil, wake };
+  return { pass, stillPasses, slowUntil, wake, wakeNext };
 }
 
 /** When the API accepted an order last, and what the list showed about answers that do not say. */
@@ -162,15 +178,22 @@ function createBreakerScript({ store: { redis, keys, time } }: CircuitBreakerDep
     runScript(redis, script, [keys.breaker, keys.pauses], [verb, time.now(), ...values]);
 }
 
-/** The breaker of the configured environment, which logs when a pause begins and ends. */
+/** The breaker of the configured environment, which logs when a pause begins, changes its reason and ends. */
 export function createEnvironmentBreaker({ config, store, clock, log }: Context): CircuitBreaker {
   const { environment, delivery } = config;
   return createCircuitBreaker({
     store,
     clock,
     probe: delivery.probe,
-    onPaused: ({ code, reason }) => deliveryPaused(log, { environment, code, reason }),
-    onResumed: ({ code, since }, until) => deliveryResumed(log, { environment, code, durationMs: until - since }),
+    onPaused: ({ code, reason }, before) => {
+      if (before === undefined) deliveryPaused(log, { environment, code, reason });
+      else {
+        const former = { formerCode: before.code, formerReason: before.reason };
+        pauseChanged(log, { environment, code, reason, ...former });
+      }
+    },
+    onResumed: ({ code, reason, since }, until) =>
+      deliveryResumed(log, { environment, code, reason, durationMs: until - since }),
   });
 }
 

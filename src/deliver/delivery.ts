@@ -5,7 +5,7 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { type Entry, intentsAhead } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST } from '../ledger/job.ts';
-import { isSendable } from '../ledger/transitions/step.ts';
+import { isSendable } from '../ledger/state-machine/step.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';

@@ -69,7 +69,7 @@ export async function nextTurnAt({ redis, keys }: { redis: Redis; keys: Keys }):
 
 export type HeldBatches = ReturnType<typeof createHeldBatches>;
 
-/** Knows which batches are held, as Redis said at the last refresh. */
+/** The held batches as of the last refresh from Redis. */
 function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: (batch: string) => void) {
   let held = new Set<string>();
   let holds = 0;

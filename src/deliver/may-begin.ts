@@ -3,7 +3,7 @@ import type { BearerToken } from '../api/token.ts';
 import { codeOf } from '../core/errors.ts';
 import { type Entry, INTENT_FRESH, sendingSpan } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import { next } from '../ledger/transitions/next.ts';
+import { next } from '../ledger/state-machine/next.ts';
 import type { AttemptTrace } from '../log/tracer.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
@@ -68,9 +68,15 @@ export async function mayBegin(line: Line, attempt: Attempt): Promise<boolean> {
   return obstacle === undefined;
 }
 
-/** Orders that try for all and waited for the same token or connection take turns again. */
-async function isInTurn({ breaker }: Line, attempt: Attempt): Promise<boolean> {
-  if (attempt.pass === 'closed' || (await breaker.probeMayBegin())) return true;
+/**
+ * Probe orders that waited for the same token or connection take turns again. One that was cancelled or settled while it
+ * waited takes none, so that it does not delay the others.
+ */
+async function isInTurn({ breaker, book }: Line, attempt: Attempt): Promise<boolean> {
+  if (attempt.pass === 'closed') return true;
+  const [known] = await book.ledger.lookup([attempt.entry.order.purchaseOrderNumber]);
+  if (known?.kind !== 'open' || known.entry.version !== attempt.entry.version) return false;
+  if (await breaker.probeMayBegin()) return true;
   attempt.refused = true;
   return false;
 }
@@ -94,7 +100,7 @@ export async function intend({ book, context, partner, breaker }: Line, attempt:
   } catch (thrown) {
     const code = codeOf(thrown);
     if (code !== 'delivery-paused' && code !== 'intent-late') throw thrown;
-    // Redis' clock was set, or this process stood still: the next intent follows the clock.
+    // Redis' clock was set, or this process was suspended: the next intent follows the clock.
     if (code === 'intent-late') await context.store.time.sync();
     attempt.refused = true;
     return false;

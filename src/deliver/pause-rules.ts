@@ -1,7 +1,8 @@
 import type { Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
+import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
-import type { Policy } from '../ledger/transitions/step.ts';
+import type { Policy } from '../ledger/state-machine/step.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 
@@ -98,7 +99,7 @@ function causeOf(seen: Failure): { code: string; reason: string } {
   if (seen.kind === 'closed' || seen.kind === 'busy') return { code: `http-${httpStatus}`, reason: message };
   if (seen.kind === 'unsent' && isNetworkCode(seen.said.code)) return { code: seen.said.code, reason: message };
   if (seen.kind === 'unsent' || !isEmptySuccess(seen)) return { code: 'api-down', reason: message };
-  return { code: 'answers-unclear', reason: `${message}; the list will show whether the orders were created` };
+  return { code: 'answers-unclear', reason: clauses(message, 'the list will show whether the orders were created') };
 }
 
 function isShort({ retryAfter = 0 }: Busy): boolean {
@@ -115,8 +116,8 @@ function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
-    const asked = retryAfter === undefined ? '' : `; the API asks to wait ${Math.ceil(wait / 1000)} s`;
-    const reason = `${said.message}${asked}`;
+    const asked = retryAfter === undefined ? '' : `the API asks to wait ${Math.ceil(wait / 1000)} s`;
+    const reason = clauses(said.message, asked);
     if (passes) await breaker.slowDown(wait);
     else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
   };

@@ -6,7 +6,7 @@ export type Turn = 'at once' | 'waited' | 'late' | 'stopped';
 
 /** What an attempt holds: the right to an intent, and, once it took one, a place among the calls in flight. */
 export type Place = {
-  /** Waits until one more call may begin while delivery opens up. */
+  /** Waits until one more call may begin while delivery ramps up. */
   enter(): Turn | Promise<Turn>;
   /** Gives back what `enter` gave, to wait for something else. */
   leave(): void;
@@ -21,7 +21,7 @@ export type Place = {
 type PlacesDeps = {
   /** Calls in flight. */
   concurrency: number;
-  /** Most intents that wait for a place. */
+  /** Maximum number of intents that wait for a place. */
   ahead: number;
   clock: Clock;
   stopping: AbortSignal;
@@ -86,7 +86,7 @@ export function createPlaces({ concurrency, ahead, clock, stopping, troubles }: 
 }
 
 /**
- * Opens delivery up, at its start and after trouble: until a call is answered, one begins every `SPACING` milliseconds.
+ * Ramps delivery up, at its start and after trouble: until a call is answered, one begins every `SPACING` milliseconds.
  * Then as many may be in flight as were answered, until `concurrency` is reached.
  */
 function createOpening({ concurrency, clock, stopping, troubles }: Omit<PlacesDeps, 'ahead'>) {

@@ -50,7 +50,7 @@ async function canRead(file: string): Promise<boolean> {
   }
 }
 
-/** On a network share a rename can succeed although its answer was lost. */
+/** On a network share a rename can succeed although its reply was lost. */
 async function unlessRenamed(error: unknown, from: string, to: string): Promise<void> {
   if (codeOf(error) === 'ENOENT' && (await exists(to))) return;
   if (codeOf(error) !== 'EXDEV') throw error;

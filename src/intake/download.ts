@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
@@ -22,11 +23,11 @@ export type DownloadOrder = {
   /** Of the last version taken. */
   validators: Validators | undefined;
   at: Date;
-  /** Most milliseconds for the complete download. */
+  /** Maximum milliseconds for the complete download. */
   timeout: number;
-  /** Most milliseconds without a byte. */
+  /** Maximum milliseconds without a byte. */
   idle: number;
-  /** Most bytes. */
+  /** Maximum bytes. */
   most: number;
 };
 
@@ -155,10 +156,6 @@ function unreachable(url: URL, cause: Error): PoSyncError {
   );
 }
 
-function withoutStop(text: string): string {
-  return text.replace(/\.$/, '');
-}
-
 function refused(url: URL, status: number): PoSyncError {
   const facts = { status };
   if (status >= 300 && status < 400) {
@@ -177,11 +174,15 @@ function refused(url: URL, status: number): PoSyncError {
 
 function cutOff(url: URL, bytes: number): PoSyncError {
   const message = `${shownAddress(url)} sent no length, or fewer bytes than announced (${bytes} bytes received).`;
-  return new PoSyncError('export-cut-off', message, { facts: { bytes } });
+  return new PoSyncError('export-cut-off', message, {
+    remedy: 'Check the server and the network. The file is downloaded again at the next poll.',
+    facts: { bytes },
+  });
 }
 
 function tooLarge({ url, most: limit }: DownloadOrder): PoSyncError {
   return new PoSyncError('export-too-large', `${shownAddress(url)} is larger than ${limit} bytes.`, {
+    remedy: 'Have the server offer a smaller file.',
     facts: { limit },
   });
 }

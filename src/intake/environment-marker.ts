@@ -11,7 +11,7 @@ import { folderError, refuseLinkedFolders } from './folders.ts';
 const MARKER = '.po-sync-environment';
 /** The file that names the ledger of an inbox. Its own file, because older versions read only the other one. */
 const LEDGER_MARKER = '.po-sync-ledger';
-/** Most bytes of a marker. */
+/** Maximum bytes of a marker. */
 const LONGEST = 1024;
 
 /** How often and how long (ms) to wait for the marker of a faster daemon on a share without hard links. */
@@ -27,11 +27,22 @@ export async function markInbox(folder: string, environment: string): Promise<vo
   await requireFolder(folder);
   await refuseLinkedFolders(folder);
   const owner = (await environmentOf(folder)) ?? (await claim(marker, environment));
-  if (owner === environment) return;
-  throw new PoSyncError('inbox-of-another-environment', `The inbox ${folder} belongs to the environment ${owner}.`, {
+  if (owner !== environment) throw ofAnotherEnvironment(folder, owner, environment);
+}
+
+function ofAnotherEnvironment(folder: string, owner: string, environment: string): PoSyncError {
+  const marker = path.join(folder, MARKER);
+  return new PoSyncError('inbox-of-another-environment', `The inbox ${folder} belongs to the environment ${owner}.`, {
     remedy: `Give ${environment} its own inbox. If ${owner} no longer uses this one, empty it and remove ${marker}.`,
     facts: { folder, environment, owner },
   });
+}
+
+/** The environment that an inbox is marked for, without marking it. Throws as `markInbox` and `environmentOf`. */
+export async function requireOwnInbox(folder: string, environment: string): Promise<string | undefined> {
+  const owner = await environmentOf(folder);
+  if (owner !== undefined && owner !== environment) throw ofAnotherEnvironment(folder, owner, environment);
+  return owner;
 }
 
 /** A ledger, and the folder in which a host keeps what belongs to it. */

@@ -69,6 +69,12 @@ export function createExport({ source, lineEnd, spool, clock, log, known, onRead
   });
 }
 
+/** Whether a file matches the pattern of an export now. */
+export async function matchesAny(pattern: string): Promise<boolean> {
+  for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), false)) return true;
+  return false;
+}
+
 async function listExport({ path: pattern, doneFile }: ExportSource): Promise<string[]> {
   const files: string[] = [];
   for await (const file of matching(pattern)) {

@@ -1,9 +1,12 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, opendir } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, explained, PoSyncError, toError } from '../core/errors.ts';
+import type { InboxSource } from '../config/config.ts';
+import { codeOf, explained, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { folderIsLink, type OpenFolder, openFolder, openFolderBelow } from '../core/folder.ts';
 import { fileMissing } from '../core/regular-file.ts';
 import type { ClaimedFile } from '../order/batch.ts';
+import { isLeftAlone } from './names.ts';
+import { kindOf } from './stability.ts';
 
 /** The folders that po-sync creates inside an inbox. */
 export const OWN_FOLDERS = ['processing', 'done', 'failed'] as const;
@@ -65,6 +68,48 @@ export async function refuseLinkedFolders(inbox: string): Promise<void> {
   }
 }
 
+/** What intake does not read in an inbox because it is not a file or has the wrong permissions: some of it, and how much there is. */
+export type Ignored = { total: number; entries: { name: string; kind: string }[] };
+
+/** Maximum number of names of an inbox that are looked at, of files whose permissions are, and of those that are returned. */
+const MOST_NAMES = 5_000;
+const MOST_FILES = 500;
+const MOST_IGNORED = 5;
+
+/** The kind of a file that this user may not read. */
+export const NOT_PERMITTED = 'no read permission';
+
+/**
+ * Finds among the first names of an inbox what is not a file, and files that this user may not read, these first. Rejects
+ * when the inbox cannot be read.
+ */
+export async function ignoredIn({ path: inbox, doneFile }: Pick<InboxSource, 'path' | 'doneFile'>): Promise<Ignored> {
+  const own: ReadonlySet<string> = new Set(OWN_FOLDERS);
+  const found: Ignored = { total: 0, entries: [] };
+  let [seen, files] = [0, 0];
+  for await (const entry of await opendir(inbox)) {
+    seen += 1;
+    if (seen > MOST_NAMES) break;
+    const { name } = entry;
+    if (own.has(name) || isLeftAlone(name, doneFile)) continue;
+    if (entry.isFile()) files += 1;
+    if (entry.isFile() && (files > MOST_FILES || (await mayRead(path.join(inbox, name))))) continue;
+    found.total += 1;
+    if (entry.isFile()) found.entries.unshift({ name, kind: NOT_PERMITTED });
+    else found.entries.push({ name, kind: kindOf(entry) });
+    found.entries.splice(MOST_IGNORED);
+  }
+  return found;
+}
+
+/** Any other trouble with the file is reported by the daemon that takes it. */
+async function mayRead(file: string): Promise<boolean> {
+  return access(file, constants.R_OK).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'EACCES' && codeOf(error) !== 'EPERM',
+  );
+}
+
 /** Converts a system error about a folder into an error with a remedy. */
 export function folderError(error: unknown, folder: string): PoSyncError {
   const code = codeOf(error) ?? 'unknown';
@@ -83,10 +128,14 @@ export function folderError(error: unknown, folder: string): PoSyncError {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new PoSyncError('folder-not-writable', `po-sync has no write permission for ${folder}.`, {
-        ...more,
-        remedy: 'Give the user of po-sync permission to read, write and enter the folder.',
-      });
+      return new PoSyncError(
+        'folder-not-writable',
+        `po-sync has no write permission for ${folder}${ownersOf(error)}.`,
+        {
+          ...more,
+          remedy: 'Give the user that runs po-sync permission to read, write and enter the folder.',
+        },
+      );
     default:
       return new PoSyncError('folder-trouble', `${folder}: ${toError(error).message}`, {
         ...more,

@@ -9,7 +9,7 @@ import { openOwnFolder } from './folders.ts';
 
 type HandInDeps = { config: Pick<Config, 'data'>; at: Date };
 
-/** A file that a person hands in at the admin port: what it is called, and where its bytes are. */
+/** A file that a person submits at the admin port: what it is called, and where its bytes are. */
 export type HandedFile = { name: string; from: string };
 
 /**
@@ -38,7 +38,7 @@ export async function handIn(
     await rmdir(folder);
     throw error;
   }
-  const kind = source.type === 'inbox' ? 'inbox' : 'desk';
+  const kind = source.type === 'inbox' ? 'inbox' : 'handed-in';
   return { batch, source: source.name, kind, name, path: path.join(parent.shown, batch, name) };
 }
 
@@ -47,16 +47,16 @@ async function openParent(source: Source, config: HandInDeps['config']) {
     const shown = path.join(source.path, PROCESSING);
     return Object.assign(await openOwnFolder(source.path, PROCESSING), { shown });
   }
-  const shown = deskOf(config, source.name);
+  const shown = handedInOf(config, source.name);
   await makePath(shown, PRIVATE_FOLDER);
   return { path: shown, shown, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** The files that were handed in for an export and are not finished, the oldest batch first. */
-export function leftOnDesk(config: HandInDeps['config'], source: string): Promise<ClaimedFile[]> {
-  return filesIn(deskOf(config, source), source, 'desk');
+/** The files that were submitted for an export and are not finished, the oldest batch first. */
+export function leftHandedIn(config: HandInDeps['config'], source: string): Promise<ClaimedFile[]> {
+  return filesIn(handedInOf(config, source), source, 'handed-in');
 }
 
-function deskOf({ data }: HandInDeps['config'], source: string): string {
-  return path.join(data, 'desk', source);
+function handedInOf({ data }: HandInDeps['config'], source: string): string {
+  return path.join(data, 'handed-in', source);
 }

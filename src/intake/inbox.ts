@@ -38,9 +38,13 @@ export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps)
     const names = await readNames();
     const isMarked = (await environmentOf(source.path)) !== undefined;
     if (wasMarked && !isMarked) {
-      throw new PoSyncError('folder-missing', `${source.path} has lost its environment marker: it is another folder.`, {
-        remedy: 'Mount the share again, or restart po-sync to use the new folder.',
-      });
+      throw new PoSyncError(
+        'folder-missing',
+        `${source.path} no longer has its environment marker: it may be another folder.`,
+        {
+          remedy: 'Mount the share again, or restart po-sync to use the new folder.',
+        },
+      );
     }
     wasMarked = isMarked;
     return names.map((name) => path.join(source.path, name));

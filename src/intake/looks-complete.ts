@@ -47,7 +47,7 @@ async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Bu
   return buffer.subarray(0, bytesRead);
 }
 
-/** Bytes per character: two in UTF-16, recognized by a byte-order mark or by zeros. */
+/** Bytes per character: two in UTF-16, recognized by a byte order mark or by zeros. */
 function unitWidth(start: Buffer): 1 | 2 {
   const byteOrderMark = start.subarray(0, 2).toString('hex');
   return byteOrderMark === 'fffe' || byteOrderMark === 'feff' || start[0] === 0 || start[1] === 0 ? 2 : 1;
@@ -60,7 +60,7 @@ function textOf(bytes: Buffer, width: 1 | 2): string {
 }
 
 function endOfZip(end: Buffer): string | undefined {
-  return end.includes(Buffer.from('PK\x05\x06', 'latin1')) ? undefined : 'its zip archive has no end';
+  return end.includes(Buffer.from('PK\x05\x06', 'latin1')) ? undefined : 'its zip archive is cut off';
 }
 
 /** The root may be followed by comments and processing instructions. */
@@ -113,7 +113,7 @@ async function endOfGzip(handle: FileHandle): Promise<string | undefined> {
     }
     return undefined;
   } catch (error) {
-    return codeOf(error) === 'Z_BUF_ERROR' ? 'its gzip ends in the middle' : undefined;
+    return codeOf(error) === 'Z_BUF_ERROR' ? 'its gzip data is cut off' : undefined;
   } finally {
     source.destroy();
     gunzip.destroy();

@@ -128,6 +128,7 @@ async function findSettled(claimed: ClaimedFile, where: string): Promise<string>
     }
   }
   throw new PoSyncError('file-missing', `The claimed file ${claimed.path} has disappeared.`, {
+    remedy: 'Restore it, or drop the complete file again. Only po-sync may move files out of processing/.',
     facts: { file: claimed.path },
   });
 }

@@ -53,7 +53,7 @@ export function createClaimedFileReader(deps: ReadingDeps) {
   }
 
   return {
-    /** Reads the copy of an export, or a file that was handed in. */
+    /** Reads the copy of an export, or a file that was submitted. */
     async readCopy(copy: ClaimedFile): Promise<void> {
       readInSlot(copy, clock.now());
     },

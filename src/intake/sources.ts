@@ -5,17 +5,18 @@ import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import { keepLedgerId, ledgerIdOf } from '../ledger/ledger-id.ts';
+import { inboxMarkedAgain } from '../log/events/intake.ts';
 import { leftClaims, leftCopies } from './claim.ts';
-import { markInbox, markLedger } from './environment-marker.ts';
+import { environmentOf, markInbox, markLedger } from './environment-marker.ts';
 import { createExport } from './export.ts';
-import { leftOnDesk } from './hand-in.ts';
+import { leftHandedIn } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
 import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
 import { openWebExport, validatorsIn } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
-  /** The Authorization header of web sources, by source name, and the ways to them. */
+  /** The Authorization header of web sources, by source name, and the connections to them. */
   input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
 };
 
@@ -27,8 +28,11 @@ export async function openSources(deps: SourcesDeps) {
   const reader = createClaimedFileReader(deps);
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
-  for (const { path } of inboxes) {
+  for (const { name, path } of inboxes) {
+    const wasUsed = (await deps.redis.hexists(deps.keys.heard, name)) === 1;
+    const isMarked = (await environmentOf(path)) !== undefined;
     await markInbox(path, config.environment);
+    if (wasUsed && !isMarked) inboxMarkedAgain(log, { source: name, path });
     await markLedger(path, { ledger, host: hostname(), data: config.data });
   }
   const exports = config.sources.filter((source) => source.type === 'export');
@@ -50,7 +54,7 @@ export async function openSources(deps: SourcesDeps) {
     await keepLedgerId(deps, ledger);
     const claims = await Promise.all(inboxes.map(leftClaims));
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
-    const handedIn = await Promise.all(exports.map(({ name }) => leftOnDesk(config, name)));
+    const handedIn = await Promise.all(exports.map(({ name }) => leftHandedIn(config, name)));
     const files = [...claims, ...copies, ...handedIn].flat();
     reader.keepOnly(new Set(files.map(({ batch }) => batch)));
     for (const file of files) await reader.resume(file);
@@ -60,7 +64,7 @@ export async function openSources(deps: SourcesDeps) {
     start: async (): Promise<void> => {
       for (const watcher of watchers) await watcher.start();
     },
-    /** Reads a file that was handed in. */
+    /** Reads a file that was submitted. */
     take: reader.readCopy,
     /** Resumes claimed files that nobody reads: of a daemon that died, or of ours before Redis lost its memory. */
     reclaim,

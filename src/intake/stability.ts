@@ -145,10 +145,13 @@ async function statOf(file: string): Promise<BigIntStats | undefined> {
   }
 }
 
-function kindOf(stats: BigIntStats): string {
+/** What is not a regular file, in one word. */
+export function kindOf(stats: Kind): string {
   if (stats.isDirectory()) return 'folder';
   if (stats.isSymbolicLink()) return 'link';
   if (stats.isFIFO()) return 'pipe';
   if (stats.isSocket()) return 'socket';
   return 'device';
 }
+
+type Kind = Pick<BigIntStats, 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;

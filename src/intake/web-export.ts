@@ -21,16 +21,14 @@ export type WebExportDeps = {
   source: ExportSource;
   /** Folder for the copies of this source alone. */
   spool: string;
-  /** The complete header value, and the way to the address. */
-  access: { authorization: Secret | undefined; route?: Route };
+  /** The complete header value, the connection to the address, and the maximum bytes instead of the general limit. */
+  access: { authorization: Secret | undefined; route?: Route; most?: number };
   clock: Clock;
   log: Log;
   /** The SHA-256 of the last version taken, by the copy's name. */
   known: (name: string) => Promise<string | undefined>;
   /** The validators of the last version taken; they survive a restart. */
   validators: { recall(): Promise<Validators | undefined>; keep(validators: Validators): Promise<void> };
-  /** Most bytes of a version, instead of the general limit. */
-  most?: number;
   /** Receives the copy of a new version and owns it from then on. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
@@ -59,11 +57,11 @@ export function openWebExport(deps: WebExportDeps): Watch {
 
   async function check(): Promise<void> {
     const { spool } = deps;
-    const { authorization } = deps.access;
+    const { authorization, most = LIMITS.downloadBytes } = deps.access;
     const validators = await deps.validators.recall();
     const { name, timeout, idle } = source;
     const at = new Date(clock.now());
-    const limits = { timeout, idle, most: deps.most ?? LIMITS.downloadBytes };
+    const limits = { timeout, idle, most };
     const got = await download({ url, source: name, spool, authorization, validators, at, ...limits }, http);
     reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;

@@ -4,8 +4,8 @@ import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { Known } from './entry.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
-import type { Known } from './transitions/admission.ts';
 
 /** An order that the API has. Its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
 export type Existing = { purchaseOrderNumber: string; digest: string };
@@ -89,7 +89,7 @@ export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   };
 }
 
-/** What APIs that rewrite numbers leave the same: neither case, nor spaces, leading zeros, or the composition of characters. */
+/** A number without what APIs may rewrite: case, spaces, leading zeros, and the composition of characters. */
 export function spellingOf(number: string): string {
   return number
     .normalize('NFC')
@@ -99,8 +99,8 @@ export function spellingOf(number: string): string {
 }
 
 /**
- * Builds the question how the list showed numbers that the ledger does not have, where it showed them in another spelling
- * only: an API that rewrites numbers may have these orders. What po-sync itself sent in another spelling is another order.
+ * Builds the lookup of numbers that the ledger does not have, but that the list showed in another spelling only: an API
+ * that rewrites numbers may have these orders. What po-sync itself sent in another spelling is another order.
  */
 export function createRespelled({ redis, keys, lookup }: { redis: Redis; keys: Keys; lookup: Lookup }) {
   return async (numbers: readonly string[]): Promise<(string | undefined)[]> => {

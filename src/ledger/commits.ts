@@ -7,7 +7,7 @@ import { joinedCalls, readScript, runScript } from '../redis/script.ts';
 import { type Entry, encodeEntry, INTENT_TRAVELS, type OperatorAction, type StoredResult } from './entry.ts';
 import type { Checkpoint, LedgerIdentity } from './identity.ts';
 
-/** Changes that share a trip to Redis: few enough that nobody else waits long for it. */
+/** Changes that share a round trip to Redis: few enough that nobody else waits long for it. */
 const MOST = 200;
 
 /**

@@ -5,7 +5,7 @@ import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Batch, Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
-import { discarded } from './transitions/decision.ts';
+import { discarded } from './state-machine/decision.ts';
 
 /** An open dead letter: its batch, and the field in the batch's `closed` that would close it. */
 export type OpenDeadLetter = { batch: string; field: string };

@@ -143,8 +143,8 @@ export const INTENT_TRAVELS = 2_000;
 export const INTENT_FRESH = 2_000;
 
 /**
- * Most intents that are durable before a call is free for them. Measured with 64 calls and 50 ms an answer: a tenth gives
- * 0.97 of the possible pace, a quarter 0.98.
+ * Maximum number of intents that are durable before a call is free for them. Measured with 64 calls and 50 ms an
+ * answer: a tenth gives 0.97 of the possible pace, a quarter 0.98.
  */
 export function intentsAhead(concurrency: number): number {
   return Math.max(1, Math.floor(concurrency / 4));
@@ -154,3 +154,6 @@ export function intentsAhead(concurrency: number): number {
 export function sendingSpan(timeout: number): number {
   return INTENT_TRAVELS + INTENT_FRESH + timeout;
 }
+
+/** What the ledger knows about a number. */
+export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };

@@ -8,7 +8,7 @@ import { type Batches, createBatches } from './batches/batches.ts';
 import { type Entry, sendingSpan } from './entry.ts';
 import { createCheckpointFile, createIdentity, type Identity } from './identity.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import type { Policy } from './transitions/step.ts';
+import type { Policy } from './state-machine/step.ts';
 
 /** What is known of the orders and batches of one environment, and the rules that decide about them. */
 export type EnvironmentLedger = { ledger: Ledger; batches: Batches; identity: Identity; policy: Policy };

@@ -5,7 +5,7 @@ import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Entry, StoredResult } from './entry.ts';
 import { type LedgerIdentity, ROLLED_BACK, runCounting } from './identity.ts';
-import type { Follower } from './transitions/step.ts';
+import type { Follower } from './state-machine/step.ts';
 
 /** A duplicate of an order in progress. `repeats` is its result if an earlier order of the same file has the number. */
 export type Following = { entry: Entry; follower: Follower; repeats: StoredResult };

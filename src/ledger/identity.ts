@@ -37,9 +37,9 @@ const NO_CHECKPOINT: Checkpoint = { epoch: '', sequence: 0 };
 const KEEP_OWN = 7 * 86_400_000;
 
 /**
- * Distinguishes the epochs of the ledger. Each epoch has a name and counts its changes; both are remembered in
- * Redis, in memory, and in a file. A Redis that knows less than the daemon was rolled back. As others may bring its
- * number up again before anybody compares, each daemon's own changes are counted apart too.
+ * Distinguishes the epochs of the ledger. Each epoch has a name and counts its changes; both are remembered in Redis,
+ * in memory, and in a file. A Redis that knows less than the daemon was rolled back. Because other daemons may raise
+ * the count again before it is compared, each daemon's own changes are also counted separately.
  */
 export function createIdentity(deps: IdentityDeps) {
   const { checkpoint } = deps;
@@ -100,7 +100,7 @@ export function createIdentity(deps: IdentityDeps) {
 
 /** How many changes of the ledger other daemons made. */
 export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, identity: Identity) {
-  // Read first: a change of ours in between counts for nobody, and not as theirs.
+  // Read first: a change of ours in between is not counted as theirs.
   const sequence = await redis.hget(keys.identity, 'sequence');
   return Number(sequence ?? 0) - identity.own().made;
 }
@@ -119,7 +119,7 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
   };
 }
 
-/** How far this daemon saw the ledger come; without `own` its changes are not counted apart. */
+/** The latest state of the ledger that this daemon saw; without `own` its changes are not counted separately. */
 export type LedgerIdentity = Pick<Identity, 'known' | 'saw'> & Partial<Pick<Identity, 'own' | 'sawOwn'>>;
 
 type Counting = { script: Script; used: readonly string[]; head: readonly (string | number)[] };

@@ -2,12 +2,12 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Entry } from './entry.ts';
 import type { Ledger } from './ledger.ts';
-import type { Step } from './transitions/step.ts';
+import type { Step } from './state-machine/step.ts';
 
 /** The few orders that one job carries; the truth about each is in the ledger. */
 export type Job = { id: string; name: string; batch: string; numbers: readonly string[] };
 
-/** Most orders of one job. */
+/** Maximum number of orders of one job. */
 export const LARGEST = 50;
 
 /** How many orders a job carries when so many wait: small files get small jobs, so that all workers have some. */

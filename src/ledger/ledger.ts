@@ -4,6 +4,7 @@ import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice, createRespelled } from './adopt.ts';
 import { type Change, createCommits, type RowClaim } from './commits.ts';
+import type { Known } from './entry.ts';
 import {
   decodeCompact,
   decodeEntry,
@@ -15,8 +16,7 @@ import {
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
 import { createOperatorActions } from './operator-actions.ts';
-import type { Known } from './transitions/admission.ts';
-import { type Step, SWEEP_AFTER } from './transitions/step.ts';
+import { type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
 /** One order that ends at admission. */
 export type Counted = { ordinal: number; number: string; result: StoredResult };

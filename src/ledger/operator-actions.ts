@@ -13,7 +13,7 @@ export function createOperatorActions({ redis, keys }: { redis: Redis; keys: Key
     return texts.map((text) => JSON.parse(text) as OperatorAction);
   }
 
-  /** Adds what a person did without a change of the entry: the file that they hand in changes it. */
+  /** Adds what a person did without a change of the entry: the file that they submit changes it. */
   async function note(number: string, action: OperatorAction): Promise<void> {
     const key = keys.operatorActions(number);
     await redis.multi().rpush(key, JSON.stringify(action)).ltrim(key, -KEPT, -1).exec();

@@ -2,9 +2,10 @@ import { placeText } from '../order/fixing.ts';
 import type { FixFacts, FixTarget, Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { SameContent } from './batches/aftermath.ts';
 import type { RowClaim } from './commits.ts';
+import type { Known } from './entry.ts';
 import type { Ledger } from './ledger.ts';
-import type { Known } from './transitions/admission.ts';
 
 /** An order that rows of dead letters became: its number, and the batch that brought it. `at`: a person sent it again. */
 export type RowOwner = { number: string; batch: string; no: number; at?: number };
@@ -14,10 +15,15 @@ export type TakenRow = { row: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> 
 
 /** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
 export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
-  /** The row as it was in the first batch that had it. */
+  /** The row as it was in the first batch that had it, also in a file with the same content. */
   async function firstOf({ batch, place }: FixTarget): Promise<FixTarget> {
     const from = await redis.hget(keys.corrected(batch), `from ${place}`);
-    return from === null ? { batch, place } : (JSON.parse(from) as FixTarget);
+    const row = from === null ? { batch, place } : (JSON.parse(from) as FixTarget);
+    const repeats = await redis.hget(keys.batch(row.batch), 'repeats');
+    if (repeats === null) return row;
+    const first = JSON.parse(repeats) as SameContent;
+    // What a forgotten batch kept is gone, and nothing would remove what is written to it now.
+    return (await redis.exists(keys.batch(first.batch))) === 1 ? { batch: first.batch, place: row.place } : row;
   }
 
   /** Keeps of each record of a fix file which row of an earlier batch it was first. Repeatable. */

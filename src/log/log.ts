@@ -68,16 +68,18 @@ export function withWatchers(
   return Object.assign(watched, { ...(meter && { meter }), ...(tracer && { tracer }) });
 }
 
-/** A failure that has not come again for this long is a new one. Longer than any pause between two retries. */
+/** A failure that has not recurred for this long is a new one. Longer than any pause between two retries. */
 const QUIET = 15 * 60_000;
 /** Every connection reports Redis about once a second, so a new outage is known sooner. */
 const QUIET_REDIS = 60_000;
-/** Events that come again as long as their cause lasts, with the time after which they are new. */
+/** Events that recur as long as their cause lasts, with the time after which they are new. */
 const REPEATING: ReadonlyMap<unknown, number> = new Map([
   ['batch-trouble', QUIET],
+  ['delivery-pause-changed', QUIET],
   ['delivery-trouble', QUIET],
   ['expiry-failed', QUIET],
   ['file-trouble', QUIET],
+  ['job-taken-back', QUIET],
   ['notice-trouble', QUIET],
   ['private-redis-not-revived', QUIET],
   ['read-model-trouble', QUIET],
@@ -97,8 +99,7 @@ function createRepeats(now: () => number) {
       const [facts, ...rest] = given as unknown as [Record<string, unknown>, string];
       const quiet = REPEATING.get(facts?.['event']);
       if (quiet === undefined) return given;
-      const { attempt: _, durationMs: _d, ...same } = facts;
-      const key = JSON.stringify(same);
+      const key = JSON.stringify(identityOf(facts));
       const at = now();
       const before = failures.get(key);
       const last = before && at - before.seen <= quiet ? before : { seen: at, logged: at, times: 0, repeated: 0 };
@@ -114,6 +115,13 @@ function createRepeats(now: () => number) {
       return [{ ...facts, ...more }, ...rest] as unknown as Parameters<LogFn>;
     },
   };
+}
+
+/** What makes two lines the same failure: for a change of reason the codes alone, because its texts contain times. */
+function identityOf(facts: Record<string, unknown>): object {
+  const { attempt: _, durationMs: _d, ...same } = facts;
+  const { event, environment, code, formerCode } = facts;
+  return formerCode === undefined ? same : [event, environment, code, formerCode];
 }
 
 const HIDDEN = '[redacted]';
@@ -193,7 +201,7 @@ function factsOf(line: Record<string, unknown>): string {
     .join('');
 }
 
-/** Quotes a value that contains blanks. */
+/** Quotes a value that contains spaces. */
 function quoted(text: string): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -6,7 +6,7 @@ import { onOneLine } from '../order/text.ts';
 export type Notice = {
   version: 1;
   event: NoticeEvent;
-  kind: 'finished' | 'held' | 'unreadable' | 'paused' | 'resumed' | 'silent' | 'heard';
+  kind: 'finished' | 'held' | 'unsettled' | 'unreadable' | 'paused' | 'resumed' | 'silent' | 'heard';
   environment: string;
   /** ISO 8601, UTC. */
   at: string;
@@ -14,6 +14,8 @@ export type Notice = {
   text: string;
   source?: string;
   batch?: string;
+  /** The name of the batch's file, as it was dropped or exported. */
+  file?: string;
   /** The folder of the batch's report. */
   report?: string;
   /** Number of orders in the batch. */
@@ -28,35 +30,50 @@ export type Notice = {
 /** As in `notify[].on` of the configuration. */
 export type NoticeEvent = 'attention' | 'paused' | 'silent';
 
+/** Maximum characters of a text in a notice, and of a file's name in it. */
+const LONGEST = 500;
+const LONGEST_NAME = 120;
+
 type CommonFacts = { environment: string; at: number };
-type BatchFacts = CommonFacts & { batch: string; source: string; report: string };
+type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string };
 
 /** A batch is finished and some of its orders need a person. */
 export function batchNeedsPerson(
   facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts },
 ): Notice {
-  const { batch, orders, needPerson } = facts;
-  const text = `${batch}: ${needPerson} of ${orders} orders ${needPerson === 1 ? 'needs' : 'need'} a person.`;
+  const { orders, needPerson } = facts;
+  const text = `${nameOf(facts)}: ${needPerson} of ${orders} orders ${needPerson === 1 ? 'needs' : 'need'} a person.`;
   return noticeOf('attention', 'finished', text, facts);
 }
 
 /** A file cannot be read as orders; no orders were sent. */
 export function fileUnreadable(facts: BatchFacts): Notice {
-  return noticeOf('attention', 'unreadable', `${facts.batch}: the file is unreadable; no orders were sent.`, facts);
+  return noticeOf('attention', 'unreadable', `${nameOf(facts)}: the file is unreadable; no orders were sent.`, facts);
 }
 
 /** A file became unreadable after some of its orders were admitted. */
 export function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
-  const { batch, orders } = facts;
+  const { orders } = facts;
   const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
-  const text = `${batch}: the file became unreadable after ${admitted} admitted; its report has their outcomes.`;
+  const text = `${nameOf(facts)}: the file became unreadable after ${admitted} admitted; its report has their outcomes.`;
+  return noticeOf('attention', 'unreadable', text, facts);
+}
+
+/** A settled file was changed after it was read. */
+export function fileChangedLater(facts: BatchFacts & { orders?: number; counts: OutcomeCounts }): Notice {
+  const text = `${facts.batch}: the file was changed after it was read; what was added or changed was not sent. Drop the complete file again.`;
   return noticeOf('attention', 'unreadable', text, facts);
 }
 
 /** A batch waits until a person releases it. `since` is in milliseconds. */
 export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
   const reason = withoutContent(facts.reason);
-  return noticeOf('attention', 'held', `${facts.batch} is held: ${reason}`, { ...facts, reason });
+  return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${reason}`, { ...facts, reason });
+}
+
+/** All orders of a batch have their outcome, but its report cannot be written. `since` is in milliseconds. */
+export function batchIsUnsettled(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
+  return noticeOf('attention', 'unsettled', `${nameOf(facts)} has no report yet: ${facts.reason}`, facts);
 }
 
 /** Delivery of the environment is paused. */
@@ -83,6 +100,11 @@ export function sourceHeard(facts: CommonFacts & { source: string; since: number
   return noticeOf('silent', 'heard', text, facts);
 }
 
+/** `orders.csv (batch 20261121T071500Z-inbox-orders-3f2a91c0)`: the name that a person knows, and the one that commands find. */
+function nameOf({ file, batch }: BatchFacts): string {
+  return `${file.length > LONGEST_NAME ? `${file.slice(0, LONGEST_NAME - 1)}…` : file} (batch ${batch})`;
+}
+
 type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
 
 function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, since, reason, ...facts }: Facts) {
@@ -97,9 +119,6 @@ function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, 
     ...(since === undefined ? {} : { since: iso(since) }),
   } satisfies Notice;
 }
-
-/** Most characters of a text in a notice. */
-const LONGEST = 500;
 
 /** One line of bounded length. */
 function shown(text: string): string {

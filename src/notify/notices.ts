@@ -11,7 +11,7 @@ import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
-import { type Outbox, openOutbox } from './outbox.ts';
+import { type Outbox, openOutbox, type ReceiverTrouble } from './outbox.ts';
 
 /** What notices may use of the process. */
 export type NoticeSurroundings = {
@@ -40,7 +40,10 @@ export function openNotices(deps: Deps) {
   const { config, store, side, clock, log } = deps;
   const resources = new AsyncDisposableStack();
   const receivers = config.notify.flatMap(({ on, ...receiver }) =>
-    waysTo(receiver, deps, resources).map((way) => ({ on, outbox: resources.use(openOutbox({ ...way, clock, log })) })),
+    waysTo(receiver, deps, resources).map((way) => ({
+      on,
+      outbox: resources.use(openOutbox({ ...way, clock, log, now: store.time.now })),
+    })),
   );
   const notifier = createNotifier({
     store,
@@ -69,6 +72,12 @@ export function openNotices(deps: Deps) {
   return {
     /** Call about once a second. */
     tick,
+    /** The receivers that did not accept their last notice. Their errors contain no secrets. */
+    troubles(): ReceiverTrouble[] {
+      const found = receivers.map(({ outbox }) => outbox.trouble()).filter((trouble) => trouble !== undefined);
+      const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
+      return JSON.parse(redactLine(JSON.stringify(found)));
+    },
     /** A file of the source was taken. */
     heard: (source: string, claimedAt: number): void => runAside(notifier.heard(source, claimedAt)),
     /** This daemon settled a batch. */

@@ -5,10 +5,12 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
 import {
   batchIsHeld,
+  batchIsUnsettled,
   batchNeedsPerson,
   deliveryPaused,
   deliveryResumed,
   fileBecameUnreadable,
+  fileChangedLater,
   fileUnreadable,
   type Notice,
   sourceHeard,
@@ -21,7 +23,7 @@ export type NotifierDeps = {
   environment: string;
   sources: readonly Source[];
   breaker: Pick<CircuitBreaker, 'reasons'>;
-  batches: Pick<Batches, 'held' | 'find'>;
+  batches: Pick<Batches, 'held' | 'find' | 'finished'>;
   /** The report folder of a batch. */
   reportOf: (batch: string) => string;
   send: (notice: Notice) => void;
@@ -29,6 +31,8 @@ export type NotifierDeps = {
 
 /** A shorter pause is not reported. Milliseconds. */
 const SHORTEST_PAUSE = 2_000;
+/** A report that comes later than this is reported as missing. Milliseconds. */
+const SHORTEST_UNSETTLED = 60_000;
 /** How long Redis remembers that a batch was reported, in seconds. */
 const REMEMBERED = 30 * 86_400;
 
@@ -40,13 +44,21 @@ export function createNotifier(deps: NotifierDeps) {
   const { redis, keys, time } = deps.store;
   const startedAt = deps.clock.monotonic();
 
-  /** Checks all ongoing conditions: pauses, held batches, silent sources. */
+  /** Checks all ongoing conditions: pauses, held and unsettled batches, silent sources. */
   async function tick(): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
     const reported = await redis.hkeys(keys.notices);
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
     await checkPause(reportedAs('paused:'), deps);
-    await checkHeldBatches(reportedAs('held:'), deps);
+    const held = { kind: 'held', names: await deps.batches.held(), least: 0, notice: batchIsHeld } as const;
+    await checkBatches(held, reportedAs('held:'), deps);
+    const unsettled = {
+      kind: 'unsettled',
+      names: await deps.batches.finished(),
+      least: SHORTEST_UNSETTLED,
+      notice: batchIsUnsettled,
+    } as const;
+    await checkBatches(unsettled, reportedAs('unsettled:'), deps);
     for (const source of deps.sources) {
       await checkSource(source, reportedAs(`silent:${source.name}:`), deps.clock.monotonic() - startedAt, deps);
     }
@@ -59,14 +71,17 @@ export function createNotifier(deps: NotifierDeps) {
     if (at > before) await redis.hset(keys.heard, source, String(at));
   }
 
-  /** This daemon settled a batch. */
+  /** This daemon settled a batch, or found that the file of one that was done had been changed. */
   async function settled(batch: Batch, needPerson: number): Promise<void> {
     if (needPerson === 0) return;
-    const isNew = await redis.set(keys.notice(`settled:${batch.batch}`), '1', 'EX', REMEMBERED, 'NX');
+    const isChange = batch.state === 'done';
+    const event = `${isChange ? 'changed' : 'settled'}:${batch.batch}`;
+    const isNew = await redis.set(keys.notice(event), '1', 'EX', REMEMBERED, 'NX');
     if (isNew !== 'OK') return;
     const { total, counts } = batch;
     const facts = factsOf(batch, deps);
-    if (total === undefined) deps.send(fileUnreadable(facts));
+    if (isChange) deps.send(fileChangedLater({ ...facts, ...(total === undefined ? {} : { orders: total }), counts }));
+    else if (total === undefined) deps.send(fileUnreadable(facts));
     else if (batch.unreadable) deps.send(fileBecameUnreadable({ ...facts, orders: total, counts }));
     else deps.send(batchNeedsPerson({ ...facts, orders: total, needPerson, counts }));
   }
@@ -87,19 +102,33 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   if (await begins(`paused:${since}`, deps)) send(deliveryPaused({ environment, at, reason, since }));
 }
 
-async function checkHeldBatches(reported: readonly string[], deps: NotifierDeps): Promise<void> {
+/** A state of batches that is reported once it has lasted `least` milliseconds. */
+type LastingState = {
+  kind: 'held' | 'unsettled';
+  names: readonly string[];
+  least: number;
+  notice: typeof batchIsHeld | typeof batchIsUnsettled;
+};
+
+/** When a state has ended, a person released the batch or its report was written: that needs no notice. */
+async function checkBatches(
+  { kind, names, least, notice }: LastingState,
+  reported: readonly string[],
+  deps: NotifierDeps,
+): Promise<void> {
   const current = new Set<string>();
-  for (const name of await deps.batches.held()) {
+  for (const name of names) {
     const batch = await deps.batches.find(name);
-    if (batch?.held === undefined) continue;
-    const field = `held:${name}:${batch.held.since}`;
+    const state = batch?.[kind];
+    if (batch === undefined || state === undefined) continue;
+    const field = `${kind}:${name}:${state.since}`;
     current.add(field);
-    if (reported.includes(field) || !(await begins(field, deps))) continue;
-    deps.send(batchIsHeld({ ...factsOf(batch, deps), counts: batch.counts, ...batch.held }));
+    const isShort = deps.store.time.now() - state.since < least;
+    if (isShort || reported.includes(field) || !(await begins(field, deps))) continue;
+    deps.send(notice({ ...factsOf(batch, deps), counts: batch.counts, ...state }));
   }
-  // A person released these; that needs no notice.
-  const released = reported.filter((field) => !current.has(field));
-  await ends(released, deps);
+  const ended = reported.filter((field) => !current.has(field));
+  await ends(ended, deps);
 }
 
 /** `running`: milliseconds since this daemon started. */
@@ -127,8 +156,8 @@ async function checkSource(
   }
 }
 
-function factsOf({ batch, source }: Batch, { environment, store, reportOf }: NotifierDeps) {
-  return { environment, at: store.time.now(), batch, source, report: reportOf(batch) };
+function factsOf({ batch, name: file, source }: Batch, { environment, store, reportOf }: NotifierDeps) {
+  return { environment, at: store.time.now(), batch, file, source, report: reportOf(batch) };
 }
 
 async function begins(field: string, { store: { redis, keys, time } }: NotifierDeps): Promise<boolean> {

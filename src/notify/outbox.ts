@@ -3,10 +3,18 @@ import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
+import { onOneLine } from '../order/text.ts';
 import type { Notice } from './notice.ts';
 
 /** Sends notices to one receiver, one after another, in the background. Disposing waits a few seconds for them. */
-export type Outbox = AsyncDisposable & { put(notice: Notice): void };
+export type Outbox = AsyncDisposable & {
+  put(notice: Notice): void;
+  /** Undefined while the receiver accepts its notices. */
+  trouble(): ReceiverTrouble | undefined;
+};
+
+/** A receiver that did not accept its last notice. `waiting` and `lost`: numbers of notices; `at`: Redis time in milliseconds. */
+export type ReceiverTrouble = { receiver: string; waiting: number; lost: number; error: string; at: number };
 
 type OutboxDeps = {
   /** The receiver's name in the log, without secrets. */
@@ -15,6 +23,8 @@ type OutboxDeps = {
   send: (notice: Notice, signal: AbortSignal) => Promise<void>;
   clock: Clock;
   log: Log;
+  /** Redis time. */
+  now: () => number;
   retry?: Backoff & { attempts: number };
 };
 
@@ -26,16 +36,17 @@ const RETRY = { attempts: 10, initial: 1_000, max: 300_000 };
 const DRAIN = 3_000;
 
 /** Opens the outbox of one receiver; its failures do not affect others. */
-export function openOutbox({ receiver, send, clock, log, retry = RETRY }: OutboxDeps): Outbox {
+export function openOutbox({ receiver, send, clock, log, now, retry = RETRY }: OutboxDeps): Outbox {
   const waiting: Notice[] = [];
   const closing = new AbortController();
   const over = new AbortController();
   let running: Promise<void> | undefined;
+  const tally = createTally({ receiver, log, now });
 
   function put(notice: Notice): void {
     waiting.push(notice);
     const oldest = waiting.length > MOST ? waiting.shift() : undefined;
-    if (oldest) noticeDropped(log, { receiver, ...named(oldest) });
+    if (oldest) tally.dropped(oldest);
     running ??= sendAll();
   }
 
@@ -46,12 +57,10 @@ export function openOutbox({ receiver, send, clock, log, retry = RETRY }: Outbox
 
   async function deliver(notice: Notice): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const last = closing.signal.aborted;
+      const isLast = attempt === retry.attempts || closing.signal.aborted;
       const reason = await failureOf(notice);
-      const facts = { receiver, ...named(notice), attempt };
-      if (reason === undefined) return noticeSent(log, facts);
-      if (attempt === retry.attempts || last) return noticeLost(log, { ...facts, reason });
-      noticeDelayed(log, { ...facts, reason });
+      tally.attempted(notice, { attempt, isLast, reason });
+      if (reason === undefined || isLast) return;
       await clock.sleep(growingWait(attempt, retry), closing.signal);
     }
   }
@@ -69,6 +78,10 @@ export function openOutbox({ receiver, send, clock, log, retry = RETRY }: Outbox
 
   return {
     put,
+    trouble() {
+      const found = tally.trouble();
+      return found && { receiver, waiting: waiting.length + (running === undefined ? 0 : 1), ...found };
+    },
     async [Symbol.asyncDispose]() {
       closing.abort();
       const done = new AbortController();
@@ -78,6 +91,43 @@ export function openOutbox({ receiver, send, clock, log, retry = RETRY }: Outbox
       await running;
     },
   };
+}
+
+/** Logs and counts what the receiver did not accept since it last accepted a notice. */
+function createTally({ receiver, log, now }: Pick<OutboxDeps, 'receiver' | 'log' | 'now'>) {
+  let lost = 0;
+  let failed: Pick<ReceiverTrouble, 'error' | 'at'> | undefined;
+
+  type Attempt = { attempt: number; isLast: boolean; reason: string | undefined };
+  function attempted(notice: Notice, { attempt, isLast, reason }: Attempt): void {
+    const facts = { receiver, ...named(notice), attempt };
+    failed = reason === undefined ? undefined : { error: shortened(reason), at: now() };
+    if (reason === undefined) {
+      lost = 0;
+      noticeSent(log, facts);
+    } else if (isLast) {
+      lost += 1;
+      noticeLost(log, { ...facts, reason });
+    } else noticeDelayed(log, { ...facts, reason });
+  }
+
+  return {
+    attempted,
+    dropped(notice: Notice): void {
+      lost += 1;
+      noticeDropped(log, { receiver, ...named(notice) });
+    },
+    trouble: () => failed && { lost, ...failed },
+  };
+}
+
+/** Maximum characters of an error that is shown. */
+const LONGEST = 200;
+
+/** One line of bounded length. The path and query of an address may be a secret. */
+function shortened(reason: string): string {
+  const line = onOneLine(reason).replace(/\b(https?:\/\/)(?:[^\s/@]*@)?([^\s/?#'"]*)[^\s'"]*/gi, '$1$2');
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }
 
 function named({ event, kind, batch, source }: Notice) {

@@ -4,11 +4,13 @@ import type { Config } from '../config/config.ts';
 import type { Network } from '../config/network.ts';
 import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
+import { counted } from '../core/format.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
+import type { ReceiverTrouble } from '../notify/outbox.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -58,9 +60,15 @@ export type Role = 'intake' | 'delivery';
 
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
- * long it has sent no heartbeat, if one is overdue or its process is gone.
+ * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
  */
-export type LivingDaemon = Self & { host: string; since: number; adminPort?: number; silentMs?: number };
+export type LivingDaemon = Self & {
+  host: string;
+  since: number;
+  adminPort?: number;
+  silentMs?: number;
+  notices?: ReceiverTrouble[];
+};
 
 /** Milliseconds between two heartbeats. */
 export const BEAT = 3_000;
@@ -71,10 +79,17 @@ const ALIVE = 10_000;
 /** After this time its id is removed too. */
 const REMEMBERED = 3_600_000;
 
-type HeartbeatDeps = { redis: Redis; keys: Keys; time: RedisTime; id: string; self: Self };
+type HeartbeatDeps = {
+  redis: Redis;
+  keys: Keys;
+  time: RedisTime;
+  id: string;
+  self: Self;
+  notices?: () => ReceiverTrouble[];
+};
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
-export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
+export function openHeartbeat({ redis, keys, time, id, self, notices = () => [] }: HeartbeatDeps) {
   const facts: LivingDaemon = { ...self, host: hostname(), since: time.now() };
   return {
     /** The admin port is open: the next heartbeat says where. */
@@ -83,9 +98,11 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
     },
     async beat(): Promise<void> {
       const now = time.now();
+      const troubles = notices();
+      const beat = { ...facts, ...(troubles.length > 0 ? { notices: troubles } : {}) };
       await redis
         .multi()
-        .set(keys.daemon(id), JSON.stringify(facts), 'PX', ALIVE)
+        .set(keys.daemon(id), JSON.stringify(beat), 'PX', ALIVE)
         .zadd(keys.daemons, now, id)
         .zremrangebyscore(keys.daemons, '-inf', now - REMEMBERED)
         .exec();
@@ -95,6 +112,17 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
       if (redis.status === 'ready') await redis.multi().del(keys.daemon(id)).zrem(keys.daemons, id).exec();
     },
   };
+}
+
+/** What to do about a receiver that does not accept its notices. */
+export const NOTICES_REMEDY =
+  'Check the receiver and notify in the configuration. po-sync tries each notice ten times.';
+
+/** `webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost`. */
+export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble): string {
+  const wait = waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
+  const gone = lost === 0 ? [] : [`${lost} ${lost === 1 ? 'was' : 'were'} lost`];
+  return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
 }
 
 /** The daemons of the environment that are alive, oldest first. */

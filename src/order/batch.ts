@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * A file that was taken from a source, until its batch is finished.
- * `path` is where its bytes are: in an inbox's `processing/<batch>/`, the copy of an export in the spool, or for `desk`,
- * a file that a person handed in for an export, below `data`.
+ * A file that was taken from a source, until its batch is finished. `path` is where its bytes are: in an inbox's
+ * `processing/<batch>/`, the copy of an export in the spool, or for `handed-in`, a file that a person submitted for an
+ * export, below `data`.
  */
 export type ClaimedFile = {
   batch: string;
   source: string;
-  kind: 'inbox' | 'export' | 'desk';
+  kind: 'inbox' | 'export' | 'handed-in';
   /** The file's name as it was dropped. */
   name: string;
   path: string;
@@ -25,8 +25,16 @@ export function nameBatch(at: Date, source: string, fileName: string): string {
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replace(/[-:]/g, '');
-  const stem = plain(fileName.replace(/(?<=.)\.[^.]*$/, '')) || 'file';
-  return `${time}-${plain(source)}-${stem.slice(0, 60)}-${randomBytes(4).toString('hex')}`;
+  return `${time}-${plain(source)}-${stemOf(fileName)}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Whether a batch can be the one of a file, by its name, which contains only a part of the file's. */
+export function canBeOfFile(batch: string, fileName: string): boolean {
+  return batch.replace(/-[0-9a-f]{8}$/, '').endsWith(`-${stemOf(fileName)}`);
+}
+
+function stemOf(fileName: string): string {
+  return (plain(fileName.replace(/(?<=.)\.[^.]*$/, '')) || 'file').slice(0, 60);
 }
 
 function plain(text: string): string {
@@ -39,6 +47,12 @@ function plain(text: string): string {
 /** A batch for people, `"orders.csv" (batch …)`; the name of its file is forgotten with the batch. Quoted, so that signatures ignore it. */
 export function batchTitle(batch: string, file: string | undefined): string {
   return file === undefined ? `batch ${batch}` : `"${file}" (batch ${batch})`;
+}
+
+/** What a person has to know of a file whose content an earlier batch had. */
+export function sameContentText({ batch, name, at }: { batch: string; name: string; at: number }): string {
+  const time = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Its orders that need a person were reported there. Before you correct one here, see in that report whether it was settled; if it was, discard it here.`;
 }
 
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */

@@ -24,6 +24,9 @@ export function closingWord(by: string): string {
       return 'confirmed as accepted';
     case 'resent':
       return 'sent again';
+    // By `dead-letters retry` or `reconcile --repair`.
+    case 'rebuilt':
+      return "found in the API's list";
     default:
       return by;
   }

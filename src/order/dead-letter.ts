@@ -36,7 +36,7 @@ export type End = {
   at: string;
   by: string;
   batch?: string;
-  /** The person who closed it, or who handed in the file of `batch` at the admin port. */
+  /** The person who closed it, or who submitted the file of `batch` at the admin port. */
   who?: string;
   /** The name of the file of `waitsIn`, else of `batch`. */
   file?: string;
@@ -45,7 +45,10 @@ export type End = {
 /** `waitsIn`: the batch in which its rows need a person again, while they do. `end`: how they ended there. */
 export type Closed = End & { waitsIn?: string; end?: End } & Corrected;
 
-/** What was changed in its rows, and the order number that they have now, where that is another one. */
+/**
+ * What was changed in its rows, none if they came back as they were, absent if that is not known; and the order number
+ * that they have now, where that is another one.
+ */
 export type Corrected = { changes?: readonly Change[]; number?: string };
 
 /** The dead letter of `batch` that has the rows of an older one. */

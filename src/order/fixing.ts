@@ -5,7 +5,7 @@ export const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message', '_
 
 export type ErrorColumn = (typeof ERROR_COLUMNS)[number];
 
-/** The error column with this name, in any case and with blanks around it; undefined for a column of the input. */
+/** The error column with this name, in any case and with spaces around it; undefined for a column of the input. */
 export function errorColumnOf(name: string): ErrorColumn | undefined {
   const plain = name.trim().toLowerCase();
   return ERROR_COLUMNS.find((column) => column === plain);
@@ -21,7 +21,7 @@ export type FixCheck = 'intact' | 'rewritten' | 'missing' | 'confirmed';
 /** What a person writes into `_error_check` to send the values of a row as they are. */
 export const CONFIRMED = 'confirmed';
 
-/** Every spreadsheet makes a number of it: 1000 where the comma (the point) groups thousands, else 1. */
+/** Every spreadsheet turns it into a number: 1000 where the comma (the point) groups thousands, else 1. */
 const CHECKS = ['01,000', '01.000'] as const;
 
 /**
@@ -42,6 +42,10 @@ export function readFixCheck(cell: string | undefined): FixCheck {
 
 /** Problem code of an order in a fix file whose number may have lost its leading zeros in a spreadsheet. */
 export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
+
+/** What to do with an order whose number was sent with other items. */
+export const NUMBER_TAKEN =
+  'If this is the same order, discard it: the API cannot change an order, so agree on the change with the supplier. Enter another number only if it really is another order.';
 
 /** Problem code of an order in a fix file whose row is already another order. */
 export const ALREADY_CORRECTED = 'already-corrected';

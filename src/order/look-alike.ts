@@ -41,7 +41,7 @@ const DIGIT = /\p{Nd}/u;
 const BLANK = /[\p{Zs}\t]/u;
 const BEYOND_ASCII = /[^\0-\x7f]/u;
 
-/** A text as it looks: one form of each blank, digit, hyphen and letter. */
+/** A text as it looks: one form of each space, digit, hyphen and letter. */
 export function plainLook(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;
   return Array.from(text.normalize('NFKC'), plainCharacter).join('');
@@ -64,7 +64,7 @@ function digitOf(character: string): string {
 }
 
 /**
- * The first character that makes a text look like another one: a blank, digit or hyphen that is not the plain one, or a
+ * The first character that makes a text look like another one: a space, digit or hyphen that is not the plain one, or a
  * letter of another script beside Latin letters or digits. Undefined when there is none.
  */
 export function lookAlikeIn(text: string): string | undefined {

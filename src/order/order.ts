@@ -76,3 +76,31 @@ export function createPager(most: number): Pager {
     rest,
   };
 }
+
+/** The items of a stored payload, which is an order as it was to be sent. */
+export function itemsIn(payload: unknown): readonly Item[] {
+  const items = typeof payload === 'object' && payload !== null && 'items' in payload ? payload.items : undefined;
+  return Array.isArray(items) ? (items as Item[]) : [];
+}
+
+/** `A-1 × 5`, `B-2 × 1`, in the order of the article codes, so that two orders can be compared by eye. */
+export function itemTexts(items: readonly Item[]): string[] {
+  const sorted = [...items].sort((a, b) => (a.articleCode < b.articleCode ? -1 : 1));
+  const shown = sorted.slice(0, MOST_ITEMS).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
+  return [...shown, ...(sorted.length > MOST_ITEMS ? [`${sorted.length - MOST_ITEMS} more`] : [])];
+}
+
+const MOST_ITEMS = 20;
+
+/** `A-1 × 5, B-2 × 1`: the first five items, and how many more there are. */
+export function firstItems(items: readonly Item[]): string {
+  const first = items.slice(0, FIRST_ITEMS).map(itemText).join(', ');
+  return items.length > FIRST_ITEMS ? `${first} and ${items.length - FIRST_ITEMS} more` : first;
+}
+
+const FIRST_ITEMS = 5;
+
+/** Codes have no limit at some APIs, and the page is bounded. */
+function itemText({ articleCode, quantity }: Item): string {
+  return `${shorten(articleCode, 40)} × ${quantity}`;
+}

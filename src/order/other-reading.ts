@@ -30,7 +30,7 @@ function endsInDigit(text: string): boolean {
 const CALLED_OFF =
   /(?<!\p{L})(?:stornier(?:t|en)|storno|cancell?ed|deleted|voided|gelöscht|entfällt|annullier(?:t|en)|annul(?:é|ée|led)|annullat[oa]|anulad[oa]|cancelad[oa]|geannuleerd)(?!\p{L})/iu;
 
-/** The word of a text that says that it is called off. */
+/** The word of a text that says that it is cancelled. */
 export function calledOffIn(text: string): string | undefined {
   return CALLED_OFF.exec(text)?.[0];
 }
@@ -43,7 +43,7 @@ function partial(text: string): OtherReading | undefined {
   if (word !== undefined) return { reading: 'something that is not wanted', why: `it contains ${shown(word)}` };
   const [times, count = ''] = TIMES.exec(text) ?? [];
   if (times !== undefined)
-    return { reading: `${count} times ${shown(text.slice(times.length))}`, why: 'people write quantities so' };
+    return { reading: `${count} times ${shown(text.slice(times.length))}`, why: 'people write quantities this way' };
   return replacement(text) ?? instruction(text) ?? several(text) ?? alternative(text) ?? range(text);
 }
 
@@ -54,7 +54,7 @@ const EXAMPLE =
   /^(?:test|muster|beispiel|example|sample|dummy|demo)$|^(?:e\.g\.|z\. ?b\.|p\. ?ex\.|(?:example|beispiel|sample|muster) ?:)/i;
 
 function instruction(text: string): OtherReading | undefined {
-  if (EXAMPLE.test(text)) return { reading: 'an example', why: 'people write examples so' };
+  if (EXAMPLE.test(text)) return { reading: 'an example', why: 'people mark examples this way' };
   const words = INSTRUCTION.exec(text)?.[0];
   if (words === undefined) return undefined;
   return { reading: 'a note to a person', why: `it contains ${shown(words.trim())}` };
@@ -78,7 +78,9 @@ function range(text: string): OtherReading | undefined {
   return { reading: `${shown(from)} and ${shown(to)}, or all from one to the other`, why: 'the numbers are so close' };
 }
 
-/** What parts a list; `/`, `+` and words only between longer codes, because these are in many names. */
+/**
+ * What separates the values of a list; `/`, `+` and words only between longer codes, because these are in many names.
+ */
 const LIST = /\s*[;|]\s*|,\s*/;
 const WORDED = / (?:[/+&]|and|und|et|y|e|en|oraz) /i;
 
@@ -109,9 +111,9 @@ const LONGEST_DATE = 26;
 function wordReading(text: string): OtherReading | undefined {
   if (text.length > LONGEST_WORD) return undefined;
   if (isDitto(text)) return { reading: 'the value of the row above', why: 'people write it to repeat that' };
-  if (TRUTH.test(text)) return { reading: 'another text', why: 'spreadsheets write truth values so' };
+  if (TRUTH.test(text)) return { reading: 'another text', why: 'spreadsheets write true and false this way' };
   if (!GROUPED.test(text)) return undefined;
-  return { reading: shown(text.replace(/\D/g, '')), why: 'spreadsheets group the digits of numbers so' };
+  return { reading: shown(text.replace(/\D/g, '')), why: 'spreadsheets group the digits of numbers this way' };
 }
 
 const TRUTH = /^(?:TRUE|FALSE|WAHR|FALSCH|VRAI|FAUX|VERDADERO|FALSO|VERO|WAAR|ONWAAR)$/;
@@ -133,15 +135,16 @@ const JSON_TEXT = /^(?:\{\s*".*\}|\[\s*["{].*\])$/s;
 const FORMULA = /^=\s*(?:[A-ZÄÖÜ][A-ZÄÖÜ.]+\(|[^\s]*[!$])/;
 
 function marked(text: string): OtherReading | undefined {
-  if (TEMPLATE.test(text)) return { reading: 'a value that is missing', why: 'a program fills such texts in' };
+  if (TEMPLATE.test(text)) return { reading: 'a value that is missing', why: 'programs fill in such texts' };
   if (/(?:…|\.{3})$/.test(text)) return { reading: 'the beginning of a longer text', why: 'it ends in dots' };
   if (text.search(TAG) >= 0) return { reading: shown(text.replace(TAG, ' ').trim()), why: 'it contains HTML' };
-  if (/^\.+\p{L}/u.test(text)) return { reading: shown(text.replace(/^\.+/, '')), why: 'parts lists are indented so' };
-  if (/%[0-9A-F]{2}/.test(text)) return { reading: 'another text', why: 'addresses are encoded so (%20)' };
+  if (/^\.+\p{L}/u.test(text))
+    return { reading: shown(text.replace(/^\.+/, '')), why: 'parts lists are indented this way' };
+  if (/%[0-9A-F]{2}/.test(text)) return { reading: 'another text', why: 'web addresses are encoded this way (%20)' };
   if (JSON_TEXT.test(text)) return { reading: 'several values', why: 'it is JSON' };
   if (FORMULA.test(text)) return { reading: 'the value of a formula', why: 'spreadsheets calculate it' };
   if (/^~~.+~~$/.test(text)) return { reading: 'something that is not wanted', why: 'it is struck through' };
-  if (/^-\d/.test(text)) return { reading: shown(text.slice(1)), why: 'a sign or a mark may be before it' };
+  if (/^-\d/.test(text)) return { reading: shown(text.slice(1)), why: 'a sign or a mark may come before it' };
   const mark = MARK.exec(text)?.[0];
   return mark === undefined
     ? undefined
@@ -187,7 +190,7 @@ function characterOf(entity: string): string {
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity;
 }
 
-/** Blanks but the plain and the ideographic one; other forms of letters, digits and ligatures; dashes within a code. */
+/** Spaces but the plain and the ideographic one; other forms of letters, digits and ligatures; dashes within a code. */
 const BLANK = /[\p{Zs}--[ \u3000]]/v;
 const FORM = /[\uff01-\uff5e\ufb00-\ufb06]|[\p{Nd}--[0-9]]/v;
 const DASH = /(?<=[\p{L}\p{N}])[\u2010-\u2013\u2212\ufe58\ufe63](?=[\p{L}\p{N}])/u;

@@ -18,7 +18,7 @@ export type QuantityFault =
 export type QuantityText = { value: number; sign?: '.' | ',' } | { fault: QuantityFault };
 
 const PLAIN_WHOLE = /^[1-9]\d{0,14}$/;
-/** Blanks that separate thousands: plain, no-break, narrow no-break and thin. */
+/** Spaces that separate thousands: plain, no-break, narrow no-break and thin. */
 const SIGNED = /^([+-]?)(\d[\d.,'’ \u00a0\u202f\u2009]*?|[.,]\d+)(-?)$/u;
 
 /** Groups of three digits with the same separator. */
@@ -48,7 +48,7 @@ export function readQuantity(text: string, decimal: Decimal, integer: boolean): 
   return parts.sign === undefined ? { value } : { value, sign: parts.sign };
 }
 
-const UNITS = /^(?:x ?)?(\d+) ?(?:\p{L}[\p{L}.]{0,9}|[€$£¥])$/iu;
+const UNITS = /^(?:x ?)?(\d+(?:[.,'’ \u00a0\u202f\u2009]\d+)*) ?(?:\p{L}[\p{L}.]{0,9}|[€$£¥])$/iu;
 
 /** What a text that is no quantity may mean, in words; undefined when nothing is likely. */
 export function likelyQuantity(text: string): string | undefined {
@@ -121,7 +121,7 @@ export function likelyCode(value: number): 'a date' | 'an article number (GTIN)'
   return /^\d{12,14}$/.test(digits) && hasCheckDigit(digits) ? 'an article number (GTIN)' : undefined;
 }
 
-/** No quantity below it is looked at. */
+/** Smaller quantities are not checked. */
 export const LEAST_CODE = 1_000_000;
 
 const DAY =

@@ -53,10 +53,14 @@ export type Problem = {
   message: string;
 };
 
-/** A problem in one line, with the field's name. */
-export function problemText({ field, message }: Problem): string {
-  return field === '' ? message : `${field}: ${message}`;
+/** A problem in one line: `quantity: "x" is not a number`, `quantity is empty`. */
+export function problemText({ field, message }: Pick<Problem, 'field' | 'message'>): string {
+  if (field === '') return message;
+  return NEEDS_SUBJECT.test(message) ? `${field} ${message}` : `${field}: ${message}`;
 }
+
+/** A message that begins with its verb: the field is its subject. */
+const NEEDS_SUBJECT = /^(?:is|has|contains|occurs|can) /;
 
 /** The form of the input, which its fix file repeats. `header` is absent for JSON. */
 export type FileShape = {

@@ -1,6 +1,6 @@
 /**
- * Cells that a spreadsheet would run as a formula, after OWASP "CSV Injection": `= + - @`, tab or line end first,
- * also in their full-width forms, behind blanks or behind a quote.
+ * Cells that a spreadsheet would run as a formula, after OWASP "CSV Injection": `= + - @`, tab or line end first, also
+ * in their full-width forms, behind spaces or behind a quote.
  */
 const FORMULA = /^(?:[\t\r\n\0]|[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
 
@@ -26,8 +26,8 @@ function runs(text: string): boolean {
 
 /**
  * Whether a cell that came back is one rendering of the original cell by a spreadsheet: the same number, date, time or
- * truth value in the form that a spreadsheet gives it, the same text without outer blanks, or an error value.
- * Everything else is a person's correction, or `isUnsureDamage`.
+ * boolean in the form that a spreadsheet gives it, the same text without outer spaces, or an error value. Everything
+ * else is a person's correction, or `isUnsureDamage`.
  */
 export function isSpreadsheetDamage(original: string, returned: string): boolean {
   if (original === returned) return false;
@@ -59,7 +59,7 @@ export function isOtherLetters(original: string, returned: string): boolean {
 
 const BEYOND_ASCII = /[^\0-\x7f]+/;
 
-/** Whether a text has a form that spreadsheets give to values: a number, a date, a time or a truth value. */
+/** Whether a text has a form that spreadsheets give to values: a number, a date, a time or a boolean. */
 export function isSpreadsheetForm(text: string): boolean {
   const plain = text.trim();
   const isNumber = decimalIn(plain, '.') !== undefined || decimalIn(plain, ',') !== undefined;

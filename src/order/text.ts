@@ -1,6 +1,6 @@
 import { LIMITS } from './limits.ts';
 
-/** Printable ASCII without blanks at its ends: true for nearly every cell. */
+/** Printable ASCII without spaces at its ends: true for nearly every cell. */
 const PLAIN = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
 
 /** Letters, digits and what commonly separates them: nothing that a spreadsheet makes of a value. */
@@ -8,12 +8,12 @@ const SIMPLE = /^[A-Za-z0-9](?:[A-Za-z0-9 _/-]{0,254}[A-Za-z0-9])?$/;
 
 const BLANK_ENDS = /^[\p{Zs}\t]+|[\p{Zs}\t]+$/gu;
 
-/** A cell's text without the blanks and tabs around it. Line ends stay and are reported. */
+/** A cell's text without the spaces and tabs around it. Line ends stay and are reported. */
 export function trimBlanks(text: string): string {
   return isInk(text.charCodeAt(0)) && isInk(text.charCodeAt(text.length - 1)) ? text : text.replace(BLANK_ENDS, '');
 }
 
-/** Printable ASCII other than the blank: the ends of nearly every cell, found without a pattern. */
+/** Printable ASCII other than the space: the ends of nearly every cell, found without a pattern. */
 function isInk(code: number): boolean {
   return code > 32 && code < 127;
 }
@@ -111,9 +111,9 @@ const CONTROL = /\p{Cc}/u;
 export const WITHOUT_CONTROLS = /^\P{Cc}*$/u;
 
 /**
- * Characters that a reader cannot see or distinguish from a plain blank, or that change the text around them: control, format
- * (bidirectional marks, zero width), lone surrogate and private-use characters, line separators, and every blank but
- * the plain and the ideographic one.
+ * Characters that a reader cannot see or distinguish from a plain space, or that change the text around them: control,
+ * format (bidirectional marks, zero width), lone surrogate and private-use characters, line separators, and every space
+ * but the plain and the ideographic one.
  */
 const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]--[ \u3000]]/gv;
 
@@ -144,7 +144,7 @@ function codePointOf(character: string | undefined): string | undefined {
   return point === undefined ? undefined : `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** What a person sees of a text: without hidden characters and blanks, in one form of each letter. */
+/** What a person sees of a text: without hidden characters and spaces, in one form of each letter. */
 export function visibleText(text: string): string {
   return text.replace(NOT_SEEN, '').normalize('NFC');
 }
@@ -162,7 +162,7 @@ export function escapeHiddenInJson(json: string): string {
   return json.replace(HIDDEN_IN_JSON, escapeUnits);
 }
 
-/** The text on one line: hidden characters become single blanks. For places that a person reads and no program. */
+/** The text on one line: hidden characters become single spaces. For places that a person reads and no program. */
 export function onOneLine(text: string): string {
   return text.replace(HIDDEN_RUN, ' ').trim();
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 /** `Ã¤` for `ä`: the bytes of UTF-8, read in one of these encodings. */
-const MISREADINGS = ['windows-1252', 'windows-1251', 'macintosh'];
+const MISREADINGS = ['windows-1252', 'windows-1251', 'macintosh', 'iso-8859-1'];
 /** What such files contain. Other letters are a coincidence: `€é` would be an Arabic one. */
 const EXPECTED = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Mn}\u0000-\u00bf\u2000-\u20bf]*$/u;
 const bytesIn = new Map<string, ReadonlyMap<string, number>>();
@@ -21,10 +21,21 @@ export function wrongEncoding(text: string): { reading: string; why: string } | 
   return undefined;
 }
 
+/** What to do about a text that was read in a wrong encoding; undefined when nothing shows that. */
+export function encodingRemedy(text: string): string | undefined {
+  const found = wrongEncoding(text);
+  return (
+    found &&
+    `${found.why}: enter ${found.reading}, or ask your operator to correct encoding in the mapping of the source`
+  );
+}
+
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = bytesIn.get(encoding);
   if (known) return known;
-  const characters = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  const bytes = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  // For TextDecoder, iso-8859-1 is another name of windows-1252.
+  const characters = encoding === 'iso-8859-1' ? bytes.toString('latin1') : new TextDecoder(encoding).decode(bytes);
   const table = new Map(Array.from(characters, (character, byte) => [character, byte]));
   bytesIn.set(encoding, table);
   return table;

@@ -18,9 +18,9 @@ export type ReadOptions = {
 };
 
 /**
- * The content of an open file from its first byte, inflated when it is gzip. A chunk is good until the next but one.
- * PoSyncError `file-changed` as soon as the file is not what it was at `stamp`: looked at after every chunk, before
- * the chunk is given out, and at the end.
+ * The content of an open file from its first byte, inflated when it is gzip. A chunk stays valid until the second chunk
+ * after it. PoSyncError `file-changed` as soon as the file is not what it was at `stamp`: checked after every chunk,
+ * before the chunk is passed on, and at the end.
  */
 export async function* readBytes(handle: FileHandle, stamp: Stamp, options: ReadOptions): AsyncGenerator<Buffer> {
   const raw = readRaw(handle, stamp, options);
@@ -63,11 +63,11 @@ async function* readRaw(handle: FileHandle, stamp: Stamp, { hash, signal }: Read
 /** PoSyncError `file-changed` when the file is not what it was at `stamp`. */
 export async function requireUnchanged(handle: FileHandle, stamp: Stamp): Promise<void> {
   if (sameStamp(await stampOf(handle), stamp)) return;
-  const remedy = 'It is read again from its beginning.';
+  const remedy = 'No action needed: it is read again from its beginning.';
   throw new PoSyncError('file-changed', 'The file was changed while it was read.', { remedy });
 }
 
-/** Inflates; gunzip itself would pass over what follows the last gzip member. */
+/** Inflates; gunzip itself would skip what follows the last gzip member. */
 async function* inflate(raw: AsyncGenerator<Buffer>, size: number): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK });
   const source = Readable.from(copies(raw), { objectMode: false });
@@ -89,7 +89,7 @@ async function* inflate(raw: AsyncGenerator<Buffer>, size: number): AsyncGenerat
   requireWhole(gunzip, size);
 }
 
-/** gunzip keeps chunks longer than their buffers live. */
+/** gunzip keeps chunks longer than their buffers are valid. */
 async function* copies(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of raw) yield Buffer.from(chunk);
 }
@@ -112,7 +112,7 @@ function tooLarge(): PoSyncError {
 function asGzipError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === 'Z_BUF_ERROR')
-    return unreadable('gzip', 'The gzip file ends in the middle.', {}, 'Drop the complete file again.');
+    return unreadable('gzip', 'The gzip file is cut off.', {}, 'Drop the complete file again.');
   if (code?.startsWith('Z_'))
     return unreadable('gzip', 'The gzip file is damaged.', { reason: code }, 'Drop the file again.');
   return error;

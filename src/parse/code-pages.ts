@@ -65,6 +65,11 @@ export function isMultiByte(encoding: Encoding): encoding is (typeof MULTI_BYTE)
   return MULTI_BYTE.some((one) => one === encoding);
 }
 
+/** Whether each character of an encoding is one byte. */
+export function isSingleByte(encoding: Encoding): boolean {
+  return !isMultiByte(encoding) && !encoding.startsWith('utf-');
+}
+
 /** No multi-byte encoding has a byte below this within a character. */
 const LOWEST_WITHIN = 0x30;
 
@@ -94,7 +99,7 @@ export function createMultiByteDecoder(encoding: Encoding) {
 
 /** The text of bytes in any encoding; undefined when they are not of that encoding. */
 export function decoded(bytes: Uint8Array, encoding: Encoding): string | undefined {
-  if (!isMultiByte(encoding) && !encoding.startsWith('utf-')) {
+  if (isSingleByte(encoding)) {
     const table = singleByteTable(encoding);
     const characters = Array.from(bytes, (byte) => table[byte] ?? UNDEFINED);
     return characters.includes(UNDEFINED) ? undefined : characters.join('');
@@ -106,7 +111,7 @@ export function decoded(bytes: Uint8Array, encoding: Encoding): string | undefin
   }
 }
 
-/** Where the character begins that ends the longest good beginning of `bytes`. */
+/** The start of the last character of the longest valid prefix of `bytes`. */
 function firstFault(bytes: Uint8Array, encoding: Encoding): number {
   let [good, bad] = [0, bytes.length];
   while (bad - good > 1) {
@@ -126,7 +131,7 @@ function startsWell(bytes: Uint8Array, encoding: Encoding): boolean {
   }
 }
 
-/** How a text may be meant whose encoding is only a guess; the commonest first. */
+/** What a text can mean if its encoding is only a guess; the commonest first. */
 const CANDIDATES: readonly Encoding[] = [
   'windows-1252',
   'cp850',
@@ -154,9 +159,14 @@ export function isUncertain(text: string): boolean {
   return BEYOND_ASCII.test(text);
 }
 
-/** The readings of a text that was decoded as Windows-1252 by a guess: `Schräge (cp850) · Schr„ge (windows-1252)`. */
-export function readingsOf(text: string): string {
-  return readingsOfBytes(bytesOf(text));
+/**
+ * The readings of a text that was decoded as Windows-1252 by a guess: `Schräge (cp850) · Schr„ge (windows-1252)`. With an
+ * encoding that the mapping sets, the text was decoded as UTF-8 instead, and these two are the readings.
+ */
+export function readingsOf(text: string, named: Encoding | 'auto' = 'auto'): string {
+  if (named === 'auto') return readingsOfBytes(bytesOf(text));
+  const other = decoded(Buffer.from(text), named);
+  return `${text} (utf-8)${other === undefined ? '' : ` · ${other} (${named})`}`;
 }
 
 /** The readings of bytes whose encoding is not known. */
@@ -172,7 +182,7 @@ export function readingsOfBytes(bytes: Uint8Array): string {
     .join(' · ');
 }
 
-/** The bytes that the guess made this text of. */
+/** The bytes that the guess decoded to this text. */
 function bytesOf(text: string): Uint8Array {
   const table = singleByteTable('windows-1252');
   return Uint8Array.from(text, (character) => {

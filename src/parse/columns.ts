@@ -45,6 +45,12 @@ export function resolveColumns(cells: readonly string[], line: number, mapping: 
   return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, names: cells, errorColumns };
 }
 
+/** The columns that no field is read from. */
+export function unusedColumns({ header, at }: Pick<Columns, 'header' | 'at'>): string[] {
+  const used = new Set<number>(Object.values(at));
+  return header.filter((name, index) => !used.has(index) && name.trim() !== '');
+}
+
 /** Whether a row has a column for each field without a default. */
 export function hasNeededColumns(cells: readonly string[], mapping: Mapping): boolean {
   const names = new Set(cells.map((name) => plainName(restore(name))));

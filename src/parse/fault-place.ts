@@ -6,6 +6,7 @@ import { readBytes } from './bytes.ts';
 import { readingsOfBytes } from './code-pages.ts';
 import { readContent } from './decoder.ts';
 import { type Encoding, EncodingFault, hasUtf8Letters, type Utf8Evidence, valueAround } from './encoding.ts';
+import type { Sniffed } from './sniff.ts';
 import { unreadable } from './unreadable.ts';
 
 /**
@@ -45,23 +46,51 @@ export async function refuseFalseDeclaration(
   stamp: Stamp,
   { gzip, encoding }: { gzip: boolean; encoding: Encoding },
 ): Promise<void> {
-  if (encoding === 'utf-8') return;
-  let hasLetters = false;
-  try {
-    const content = readContent(handle, stamp, { encoding: 'utf-8', mark: 0, isGuess: false, gzip });
-    for await (const chunk of content) hasLetters ||= !isAscii(chunk);
-  } catch (error) {
-    if (error instanceof EncodingFault) return;
-    throw error;
-  }
-  if (!hasLetters) return;
-  const message = `The XML declares ${encoding}, but its letters are UTF-8.`;
+  if (encoding === 'utf-8' || (await utf8LettersIn(handle, stamp, gzip)) === 0) return;
+  const message = `The XML declares ${encoding}, but its content is UTF-8.`;
   throw unreadable(
     'encoding',
     message,
     { line: 1, encoding },
     'Correct the declaration, or set encoding in the mapping.',
   );
+}
+
+/** How many different letters beyond ASCII content has that is UTF-8 throughout, counted to three; 0 for any other. */
+async function utf8LettersIn(handle: FileHandle, stamp: Stamp, gzip: boolean): Promise<number> {
+  const letters = new Set<string>();
+  try {
+    const content = readContent(handle, stamp, { encoding: 'utf-8', mark: 0, isGuess: false, gzip });
+    for await (const chunk of content) {
+      if (letters.size >= ENOUGH || isAscii(chunk)) continue;
+      for (const [letter] of chunk.toString().matchAll(/[^\0-\x7f]/gu)) if (letters.add(letter).size >= ENOUGH) break;
+    }
+  } catch (error) {
+    if (error instanceof EncodingFault) return 0;
+    throw error;
+  }
+  return letters.size;
+}
+
+const ENOUGH = 3;
+
+/**
+ * JSON is UTF-8 (RFC 8259), so an encoding of the mapping for the other files of a source does not apply to it. Three
+ * different letters prove UTF-8; fewer can be another encoding by chance, and `isGuess` holds orders with them.
+ */
+export async function asJson(
+  handle: FileHandle,
+  stamp: Stamp,
+  sniffed: Sniffed,
+): Promise<Sniffed & { isGuess: boolean }> {
+  const { encoding, gzip, warnings } = sniffed;
+  const letters = await utf8LettersIn(handle, stamp, gzip);
+  if (letters === 0) return { ...sniffed, isGuess: false };
+  const isGuess = letters < ENOUGH;
+  const says = `The mapping sets encoding: ${encoding}, but the file is UTF-8, as JSON always is (RFC 8259): it is read as UTF-8.`;
+  const held =
+    ' Few letters show it, so orders with such letters in a number or an article are held. Set encoding: utf-8 in the mapping for JSON.';
+  return { ...sniffed, encoding: 'utf-8', isGuess, warnings: [...warnings, isGuess ? says + held : says] };
 }
 
 /** The error for bytes that are not the encoding, with line, column and byte. */

@@ -219,5 +219,5 @@ export function leftOut(originals: Originals | undefined, named: ReadonlySet<str
   const rest = [...originals.open].filter((place) => !named.has(place)).length;
   if (rest === 0) return [];
   const stay = rest === 1 ? 'is not in this file and stays open' : 'are not in this file and stay open';
-  return [`${rest} of the ${originals.open.size} open dead letters of batch ${originals.batch} ${stay}.`];
+  return [`${rest} of the ${originals.open.size} orders of batch ${originals.batch} that need a person ${stay}.`];
 }

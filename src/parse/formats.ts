@@ -29,7 +29,7 @@ export function formatOf(start: string, { format }: Mapping): FormatName {
   const remedy = named === 'xlsx' ? 'Drop an .xlsx workbook' : 'Save it as CSV (UTF-8)';
   const message =
     found === 'xlsx'
-      ? `The file is an Excel workbook or another zip archive; the mapping says ${format}.`
+      ? `The file is an Excel workbook or another zip archive, but the mapping sets format: ${format}.`
       : 'The file is not an Excel workbook.';
   throw unreadable('format', message, { line: 1 }, `${remedy}, or set format: ${found} in the mapping.`);
 }

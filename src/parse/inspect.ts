@@ -3,9 +3,17 @@ import type { FileHandle } from 'node:fs/promises';
 import { type Mapping, plainMapping } from '../config/config.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
+import { isSingleByte } from './code-pages.ts';
 import { readContent } from './decoder.ts';
 import { EncodingFault, type Utf8Evidence, watchUtf8 } from './encoding.ts';
-import { encodingError, guessWarning, isSingleByteText, refuseFalseDeclaration, weakWarning } from './fault-place.ts';
+import {
+  asJson,
+  encodingError,
+  guessWarning,
+  isSingleByteText,
+  refuseFalseDeclaration,
+  weakWarning,
+} from './fault-place.ts';
 import type { OpenFile } from './format.ts';
 import { FORMATS, formatOf } from './formats.ts';
 import type { FormatName, Inspection, Reading, Readings, TextReading } from './inspection.ts';
@@ -36,7 +44,7 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
   const stamp = await stampOf(handle);
   const sniffed = await sniff(handle, stamp, mapping);
   if (sniffed.isDeclared) await refuseFalseDeclaration(handle, stamp, sniffed);
-  const content = { ...sniffed, isGuess: false };
+  const content = mayIgnore(sniffed, mapping) ? await asJson(handle, stamp, sniffed) : { ...sniffed, isGuess: false };
   const warnings = [...sniffed.warnings];
   try {
     return await pass(handle, stamp, content, mapping, options);
@@ -50,6 +58,12 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
   const written = options.originals?.encoding;
   const fallback = { encoding: written ?? 'windows-1252', isGuess: written === undefined } as const;
   return await pass(handle, stamp, { ...content, ...fallback, warnings }, mapping, options);
+}
+
+/** Whether it is JSON, and nothing but the mapping says that its encoding is one of single bytes. */
+function mayIgnore({ encoding, mark, start }: Sniffed, mapping: Mapping): boolean {
+  const isNamed = mapping.encoding === encoding && mark === 0;
+  return isNamed && isSingleByte(encoding) && formatOf(start, mapping) === 'json';
 }
 
 async function pass(

@@ -54,7 +54,9 @@ export type Reading<Name extends FormatName = FormatName> = {
  * belong to, with what is wrong with that row. `hasQuotes`: fields may be in quotes. `cutOffAt`: the line of a last
  * row that may be cut off. `fillDown`: a blank number repeats the one above. `extra`: empty fields behind the header's.
  * `numberedAt`: the line of a row that may only number the columns. `movedAt`: the lines of rows that may lack an empty
- * cell.
+ * cell. `otherSignAt`: the line of a quantity that has another decimal sign than the mapping names.
+ * `textQuantityAt`: the line of a worksheet's quantity that is text although it has a decimal sign, where other
+ * quantities are numbers with a fraction, which end in a zero then.
  */
 export type TableReading = {
   delimiter: string;
@@ -68,6 +70,8 @@ export type TableReading = {
   cutOffAt?: number;
   numberedAt?: number;
   movedAt?: ReadonlyMap<number, MissingCell>;
+  otherSignAt?: number;
+  textQuantityAt?: number;
   newlines: readonly string[];
   columns: Columns;
   apart: NumberFilter;

@@ -48,7 +48,9 @@ function findEncoding(bytes: Buffer, mapping: Mapping): FoundEncoding {
   const mark = byteOrderMarkOf(bytes);
   if (mark !== undefined) {
     const isOther = named !== undefined && named !== mark.encoding;
-    const warnings = isOther ? [`The byte order mark of the file says ${mark.encoding}, the mapping ${named}.`] : [];
+    const warnings = isOther
+      ? [`The file has the byte order mark of ${mark.encoding}, but the mapping sets encoding: ${named}.`]
+      : [];
     return { encoding: mark.encoding, mark: mark.bytes, isAssumed: false, warnings };
   }
   if (named !== undefined) return { encoding: named, mark: 0, isAssumed: false, warnings: [] };
@@ -76,7 +78,7 @@ function declaredEncoding(bytes: Buffer): FoundEncoding | undefined {
   );
 }
 
-/** The beginning as text: good enough to find the format and the delimiter, whatever it is cut in. */
+/** The beginning as text: good enough to find the format and the delimiter, wherever it is cut. */
 function textOf(bytes: Buffer, { encoding, mark }: FoundEncoding): string {
   const rest = bytes.subarray(mark);
   switch (encoding) {
@@ -109,7 +111,7 @@ function isArchive(bytes: Buffer, gzip: boolean): boolean {
   throw unreadable('format', message, {}, 'Drop the workbook itself: it is compressed already.');
 }
 
-/** ISO-2022-JP and its kin write letters as ASCII bytes after an escape. */
+/** ISO-2022-JP and related encodings write letters as ASCII bytes after an escape. */
 function refuseEscapes(start: string): void {
   if (!start.includes('\u001b$') && !start.includes('\u001b(')) return;
   const remedy = 'Save the file as UTF-8.';
@@ -135,7 +137,7 @@ function refuseMarkup(start: string): void {
 }
 
 const SAVE = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON or XML.';
-const ASK = 'Get the orders as a spreadsheet (.xlsx) or as CSV (UTF-8) from whoever made the file.';
+const ASK = 'Get the orders as a spreadsheet (.xlsx) or as CSV (UTF-8) from the sender of the file.';
 const UNPACK = 'Unpack it and drop the files in it, or pack each as gzip.';
 
 /** What files of other kinds begin with, in hexadecimal. */
@@ -150,9 +152,9 @@ const BINARY: readonly [name: string, signature: string, remedy: string][] = [
   ['an SQLite database', '53514c69746520666f726d6174203300', ASK],
   ['a 7-Zip archive', '377abcaf271c', UNPACK],
   ['a RAR archive', '526172211a07', UNPACK],
-  ['packed as bzip2', '425a683931415926', UNPACK],
-  ['packed as xz', 'fd377a585a00', UNPACK],
-  ['packed as Zstandard', '28b52ffd', UNPACK],
+  ['compressed with bzip2', '425a683931415926', UNPACK],
+  ['compressed with xz', 'fd377a585a00', UNPACK],
+  ['compressed with Zstandard', '28b52ffd', UNPACK],
 ];
 
 function refuseBinary(bytes: Buffer): void {
@@ -167,9 +169,9 @@ function refuseBinary(bytes: Buffer): void {
 /** Data in another program's text, or a message with an attachment, which would be read as a table with one column. */
 const WRAPPED: readonly [what: string, start: RegExp, remedy: string][] = [
   [
-    'JSON within a text, in quotes and with backslashes',
+    'JSON within a string, in quotes and with backslashes',
     /^\s*"\s*[[{]\s*(?:\\|\{)/,
-    'Have its program write the JSON itself, not JSON within a text.',
+    'Have its program write the JSON itself, not JSON within a string.',
   ],
   [
     'an e-mail message',

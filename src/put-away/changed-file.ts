@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { draftPath, openRegularFile } from '../core/regular-file.ts';
+import { draftPath, hashFile, openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
+import type { BatchError } from '../ledger/batches/batch-control.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { FileShape } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
+import type { Inspection } from '../parse/inspection.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { writeFileWhole } from '../report/draft.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 
-// A file that became unreadable after some of its orders were admitted: these orders are reported like any others.
+// A file that changed after some or all of its orders were admitted: these orders are reported like any others, and a
+// person learns that the rest was not sent.
 
 type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 
@@ -48,8 +51,8 @@ async function scanInto(ordinals: Set<number>, batch: string, key: string, { red
 export type Original = AsyncDisposable & { shape: FileShape; orders: AsyncIterable<CheckedOrder> };
 
 /**
- * Restores the content that the orders were admitted from, when the file was only appended to: its first bytes have the
- * SHA-256 of then. Undefined when the content itself was changed. `folder` takes a temporary copy.
+ * Restores the content that the orders were admitted from, when the file was only appended to: its first bytes still
+ * have the recorded SHA-256. Undefined when the content itself was changed. `folder` takes a temporary copy.
  */
 export async function openOriginal(
   batch: Batch,
@@ -84,4 +87,32 @@ async function hashOf(path: string, end: number): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of handle.createReadStream({ start: 0, end, autoClose: false })) hash.update(chunk as Buffer);
   return hash.digest('hex');
+}
+
+/** The error of a file that changed after its last order was admitted. */
+export function changedAfterRead({ name }: Pick<Batch, 'name'>): BatchError {
+  return {
+    code: 'unreadable-changed',
+    message: `${name} was changed after it was read. What was added or changed since then was not sent.`,
+    remedy: 'Drop the complete file again. Orders that were already sent are recognized.',
+  };
+}
+
+/**
+ * Whether the claimed file at `path` still is what its orders were admitted from. Removes its inspection from those that
+ * this daemon keeps when the file has to be inspected again.
+ */
+export async function isAsAdmitted(
+  path: string,
+  { batch, begunWith, inspection }: Batch,
+  inspections: Map<string, Inspection>,
+): Promise<boolean> {
+  if (begunWith === undefined || inspection === undefined) return true;
+  const stamp = inspections.get(batch)?.stamp;
+  if (stamp !== undefined) {
+    await using handle = await openRegularFile(path);
+    if (sameStamp(stamp, await stampOf(handle))) return true;
+    inspections.delete(batch);
+  }
+  return (await hashFile(path, { most: inspection.bytes })).sha256 === begunWith;
 }

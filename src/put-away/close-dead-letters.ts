@@ -2,7 +2,7 @@ import type { Batches } from '../ledger/batches/batches.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { discarded } from '../ledger/transitions/decision.ts';
+import { discarded } from '../ledger/state-machine/decision.ts';
 import { type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Redis } from '../redis/connect.ts';

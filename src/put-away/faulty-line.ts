@@ -4,7 +4,7 @@ import { openRegularFile } from '../core/regular-file.ts';
 /** Characters of a line that are shown, and how many of them are before the place. */
 const SHOWN = 160;
 const BEFORE = 60;
-/** Most bytes that are searched for the line: the text is a courtesy. */
+/** Maximum bytes that are searched for the line: the text is a courtesy. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /** Where a file could not be read: both count from 1, the column in characters. */

@@ -9,14 +9,15 @@ import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
-import { refreshBeside } from '../report/beside.ts';
+import { type LaterFiles, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
 /**
- * Rewrites the reports whose dead letters were closed since, with the copies next to their files. Batches that are not
- * settled yet keep their report. Can be repeated; one process at a time works on a batch. Throws `report-not-written`.
+ * Rewrites the reports whose dead letters were closed or whose file was changed since, with the copies next to their
+ * files. Batches that are not settled yet keep their report. Can be repeated; one process at a time works on a batch.
+ * Throws `report-not-written`.
  */
 export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
   let failed: Error | undefined;
@@ -46,21 +47,39 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
     const batch = await batches.find(name);
     if (batch && batch.state !== 'done') return [];
     const shown = await withWaiting(name, closings, batches);
+    const later = shown.flatMap((closing) => (closing.batch === undefined ? [] : [closing.batch]));
+    const corrections = await readCorrections(reports, name, later);
     if (batch) {
       const folder = join(reports, name);
-      const later = shown.flatMap((closing) => (closing.batch === undefined ? [] : [closing.batch]));
-      const corrections = await readCorrections(reports, name, later);
-      const refresh = () => refreshReport(folder, batch.open, closingsOf(shown), corrections);
-      await (batch.settledPath === undefined ? refresh() : refreshBeside(batch.settledPath, folder, refresh));
+      const refresh = () => refreshReport(folder, batch, closingsOf(shown), corrections);
+      const { settledPath } = batch;
+      if (settledPath === undefined) await refresh();
+      else await refreshBeside(settledPath, folder, refresh, await laterFiles(shown, batches));
     }
     const origins = await batches.origins(name);
     await batches.refreshed(name, closings.length, origins);
-    // A successor that was closed meanwhile asked for this report, and `refreshed` may have forgotten that.
-    if (!isDeepStrictEqual(shown, await withWaiting(name, closings, batches))) await batches.refreshed(name, -1, []);
+    // A successor that was closed meanwhile, or a later report that was written, asked for this report, and `refreshed`
+    // may have forgotten that.
+    const isSame = isDeepStrictEqual(
+      [shown, corrections],
+      [await withWaiting(name, closings, batches), await readCorrections(reports, name, later)],
+    );
+    if (!isSame) await batches.refreshed(name, -1, []);
     return origins;
   } finally {
     await lease.release();
   }
+}
+
+/** The settled files of the batches that these closings name. */
+async function laterFiles(closings: readonly Closing[], batches: Batches): Promise<LaterFiles> {
+  const names = closings.flatMap(({ batch, waitsIn, end }) => [batch, waitsIn, end?.batch]);
+  const files = new Map<string, string>();
+  for (const name of new Set(names)) {
+    const path = name === undefined ? undefined : (await batches.find(name))?.settledPath;
+    if (name !== undefined && path !== undefined) files.set(name, path);
+  }
+  return files;
 }
 
 /** The closings with the files and people that they come from, and with what became of rows that came back. */
@@ -90,7 +109,7 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
     return end.successor === undefined ? { end } : await follow(end);
   }
 
-  /** With the name of the file of `shown`, and the person who handed in the file that brought the order. */
+  /** With the name of the file of `shown`, and the person who submitted the file that brought the order. */
   async function named(closing: Closing, shown = closing.batch): Promise<Closing> {
     const { batch } = closing;
     const file = shown === undefined ? undefined : nameOf(await find(shown));

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import type { Known } from '../ledger/transitions/admission.ts';
+import type { Known } from '../ledger/entry.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
@@ -25,7 +25,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * from the settled file that brought it, if that is still there. Copies of exports are not kept, and neither is what
  * only the API knows.
  */
-export function createKnownContent(batch: Batch, { batches, config }: Deps): KnownContent {
+export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, config }: Deps): KnownContent {
   let reads = 0;
 
   return async (conflicts) => {

@@ -21,16 +21,17 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
   const { batches } = side;
   const reports = config.reports.path;
 
-  async function moveFile(batch: Batch, where: 'done' | 'failed'): Promise<void> {
+  /** Returns where the settled file is; undefined for an export, and when somebody removed it. */
+  async function moveFile(batch: Batch, where: 'done' | 'failed'): Promise<string | undefined> {
     const source = config.sources.find(({ name }) => name === batch.source);
-    if (source?.type !== 'inbox') return dropCopy(claimOf(batch));
+    if (source?.type !== 'inbox') return dropCopy(claimOf(batch)).then(() => undefined);
     await removeHeldPage(batch.path, batch.batch);
     const settled = await settleFile(claimOf(batch), source, where, new Date(clock.now())).catch(unlessMissing);
-    // Undefined: somebody removed the settled file, so nothing belongs next to it.
-    if (settled === undefined) return;
+    if (settled === undefined) return undefined;
     await batches.putAway(batch.batch, settled);
     const folder = join(reports, batch.batch);
     await layBeside(settled, folder, { needsFix: (await fixFilesIn(folder)).length > 0 });
+    return settled;
   }
 
   /** Closes the reports of unreadable files of the same source and name: this one replaced them. */
@@ -50,13 +51,14 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
 
   /** `needPerson` counts the orders that need a person; an unreadable file counts as one. */
   return async (batch: Batch, where: 'done' | 'failed', needPerson: number): Promise<void> => {
-    await moveFile(batch, where);
+    const settledPath = await moveFile(batch, where);
     if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
     // Older reports name the settled file of this one, in which their rows wait.
     const origins = await batches.origins(batch.batch);
     if (origins.length > 0) await store.redis.sadd(store.keys.refresh, ...origins);
-    await batches.done(batch.batch);
+    const isChecked = settledPath !== undefined && where === 'done';
+    await batches.done(batch.batch, isChecked ? { path: settledPath, at: store.time.now() } : undefined);
     inspections.delete(batch.batch);
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
     const isUnreadable = where === 'failed';
@@ -71,7 +73,8 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
   };
 }
 
-function fileOf({ source, name }: Pick<Batch, 'source' | 'name'>): string {
+/** The source and name of a file, as `keys.unreadable` keeps them. */
+export function fileOf({ source, name }: Pick<Batch, 'source' | 'name'>): string {
   return JSON.stringify([source, name]);
 }
 
@@ -94,6 +97,9 @@ export type SettlementContext = {
   stopping?: AbortSignal;
   /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
   inspections: Map<string, Inspection>;
-  /** Called for each batch settled here, with the number of its orders that need a person. */
+  /**
+   * Called for each batch settled here, with the number of its orders that need a person, and once more when its settled
+   * file was changed.
+   */
   onSettled(batch: Batch, needPerson: number): void;
 };

@@ -10,6 +10,7 @@ import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { openClaim } from '../intake/folders.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
+import { fileChanged } from '../log/events/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { CheckedOrder } from '../order/order.ts';
@@ -24,7 +25,7 @@ import type { Report } from '../report/report.ts';
 import { type ReportedOrder, type ReportInput, writeProgress, writeReport } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
-import { countAdmitted, openOriginal } from './changed-file.ts';
+import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
 import { createKnownContent } from './known-content.ts';
@@ -42,7 +43,8 @@ export function createReportAndPutAway(context: SettlementContext) {
   const fixedDeps = { batches, ledger, ...store, reported };
 
   async function settleFinished(batch: Batch): Promise<void> {
-    if (batch.unreadable !== undefined) return settleChanged(batch, batch.unreadable);
+    const unreadable = batch.unreadable ?? (await findChange(batch, context));
+    if (unreadable !== undefined) return settleChanged({ ...batch, unreadable }, unreadable);
     const folder = join(reports, batch.batch);
     const report = await reportOf(batch, 'finished');
     await using claim = await openIfClaimed(batch);
@@ -90,6 +92,19 @@ export function createReportAndPutAway(context: SettlementContext) {
   }
 
   return { reportOf, settleFinished, settleUnreadable };
+}
+
+/** Finds and stores that a claimed file changed since its last order was admitted; undefined when it did not. */
+async function findChange(
+  batch: Batch,
+  { side, inspections, log }: SettlementContext,
+): Promise<BatchError | undefined> {
+  await using claim = await openIfClaimed(batch);
+  if (claim === undefined || (await isAsAdmitted(claim.path, batch, inspections))) return undefined;
+  const error = changedAfterRead(batch);
+  fileChanged(log, { batch: batch.batch, source: batch.source, file: batch.name, reason: error.message });
+  await side.batches.admitted(batch.batch, totalOrders(batch) ?? 0, '', error);
+  return error;
 }
 
 /** The orders of a file that could be read. `corrects` gets the batches that a fix file corrects. */

@@ -1,8 +1,7 @@
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import type { StoredResult } from '../ledger/entry.ts';
+import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createdTwice, type Ledger } from '../ledger/ledger.ts';
-import type { Known } from '../ledger/transitions/admission.ts';
 import { batchTitle } from '../order/batch.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';

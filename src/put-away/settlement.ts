@@ -6,6 +6,7 @@ import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batch
 import { batchTrouble } from '../log/events/batch.ts';
 import { layHeldPage, removeHeldPage } from '../report/held-page.ts';
 import { writeProgress } from '../report/write-report.ts';
+import { createFileChecks } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
@@ -37,6 +38,12 @@ export function openSettlement(context: SettlementContext) {
       }),
     );
   });
+  const checkFiles = createFileChecks({
+    ...context,
+    batches,
+    withLease: (name, task) => withLease(name, 'lease', task),
+  });
+  const refresh = reportRefresher(context);
   const progress = progressWriter(context, settlement, withLease);
 
   /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
@@ -53,7 +60,11 @@ export function openSettlement(context: SettlementContext) {
   return {
     /** Starts to settle every finished batch; a large one does not delay the others. */
     tick: queue.tick,
-    refresh: reportRefresher(context),
+    /** Checks settled files for changes, and rewrites reports whose dead letters were closed or whose file changed. */
+    async refresh(): Promise<void> {
+      await checkFiles();
+      await refresh();
+    },
     settleUnreadable,
     progress,
     /** Keeps the report of every batch in progress current. */
@@ -67,7 +78,7 @@ export function openSettlement(context: SettlementContext) {
 
 type WithLease = <T>(name: string, right: BatchRight, task: () => Promise<T>) => Promise<T | undefined>;
 
-/** Runs a task with a lease of the batch; gives undefined when another daemon has it. */
+/** Runs a task with a lease of the batch; returns undefined when another daemon has it. */
 function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
   return async (name, right, task) => {
     const lease = await batches.lease(name, right);
@@ -82,7 +93,7 @@ function leaseHolder({ side: { batches } }: SettlementContext): WithLease {
 
 /** A few batches are settled at the same time, each once. While another daemon has one, the next tick tries again. */
 function createSettlingQueue(
-  { clock, log, side: { batches } }: SettlementContext,
+  { clock, log, store, side: { batches } }: SettlementContext,
   settle: (name: string) => Promise<void>,
 ) {
   const slots = createSemaphore(AT_ONCE);
@@ -94,10 +105,13 @@ function createSettlingQueue(
       .hold(() => settle(name))
       .then(
         () => void failed.delete(name),
-        (error: unknown) => {
+        async (error: unknown) => {
+          const { message: reason } = toError(error);
           const times = (failed.get(name)?.times ?? 0) + 1;
           failed.set(name, { times, until: clock.monotonic() + growingWait(times, RETRY) });
-          batchTrouble(log, { batch: name, reason: toError(error).message });
+          batchTrouble(log, { batch: name, reason });
+          // Only for people: where Redis is the trouble, they see that anyway.
+          await batches.notSettled(name, reason, store.time.now()).catch(() => undefined);
         },
       )
       .finally(() => settling.delete(name));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, type Job as QueueJob, WaitingError, Worker } from 'bullmq';
 import type { Job } from '../ledger/job.ts';
-import { redisTrouble } from '../log/events/delivery.ts';
+import { jobTakenBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Context, Store } from '../redis/store.ts';
 
@@ -32,6 +32,9 @@ const DRAIN_MARGIN = 5_000;
 /** Milliseconds for closing the connections of a worker without work. */
 const CLOSING = 10_000;
 const STEADY_EVERY = 50;
+/** What BullMQ reports when a job's lock ran out, and another worker has the job or has completed it. */
+const LOST_JOB =
+  /^((Missing lock|Missing key|Lock mismatch|could not renew lock) for job|Job \S+ is not in the active state)/;
 const QUEUE = 'orders';
 const KEEP_NOTHING = { count: 0 };
 
@@ -42,7 +45,8 @@ const KEEP_NOTHING = { count: 0 };
  */
 export function openQueue({ store, log }: Pick<Context, 'log'> & { store: Pick<Store, 'plain' | 'keys'> }) {
   const { plain: redis, keys } = store;
-  const onTrouble = (error: Error) => redisTrouble(log, { reason: error.message });
+  const onTrouble = ({ message }: Error) =>
+    LOST_JOB.test(message) ? jobTakenBack(log) : redisTrouble(log, { reason: message });
   const shared = { connection: redis, prefix: keys.prefix };
   const queue = new Queue<JobData>(QUEUE, {
     ...shared,

@@ -1,8 +1,8 @@
 import type { Entry } from '../ledger/entry.ts';
 import { aloneOf } from '../ledger/job.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { next } from '../ledger/transitions/next.ts';
-import { type Policy, SWEEP_AFTER } from '../ledger/transitions/step.ts';
+import { next } from '../ledger/state-machine/next.ts';
+import { type Policy, SWEEP_AFTER } from '../ledger/state-machine/step.ts';
 import { ordersSwept } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisTime } from '../redis/time.ts';

@@ -1,10 +1,11 @@
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
+import { withoutStop } from '../core/format.ts';
 import { collectExisting, createAdoption, type Existing, timesListed } from '../ledger/adopt.ts';
 import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { next } from '../ledger/transitions/next.ts';
-import type { Policy, Step } from '../ledger/transitions/step.ts';
+import { next } from '../ledger/state-machine/next.ts';
+import type { Policy, Step } from '../ledger/state-machine/step.ts';
 import { ledgerRebuilt, orderCreatedTwice, orderDead, rebuildImpossible } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { takeLease } from '../redis/lease.ts';
@@ -68,7 +69,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
       ledgerRebuilt(log, { orders: listed.length, added });
       return (await finish(epoch)) ? 'done' : 'pending';
     }
-    const { message } = end.said;
+    const message = withoutStop(end.said.message);
     if (end.kind !== 'unavailable') {
       await later(epoch, why === 'new' ? `the API's list cannot be read yet: ${message}` : '');
       return 'pending';
@@ -76,7 +77,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     rebuildImpossible(log, { reason: message });
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (why === 'new') await finish(epoch);
-    else await later(epoch, `Redis lost part of the ledger and the API offers no list (${message}); run reconcile`);
+    else await later(epoch, `Redis lost part of the ledger; the API has no list (${message}): run po-sync reconcile`);
     return 'impossible';
   }
 

@@ -3,8 +3,8 @@ import { createNews, growingWait } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { next } from '../ledger/transitions/next.ts';
-import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/transitions/step.ts';
+import { next } from '../ledger/state-machine/next.ts';
+import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/state-machine/step.ts';
 import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -30,7 +30,7 @@ type VerifierDeps = {
   list(onOrder: (order: ListedOrder) => void): Promise<ListEnd>;
 };
 
-/** Most orders in doubt that one read of the list answers; the others wait for the next. */
+/** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
 const MOST = 10_000;
 const LOCK = 15_000;
 /** The pause after a list, as a multiple of its duration; at least a share of a settle, at most so many settles. */
@@ -53,7 +53,7 @@ type Reading = {
   isWatched: boolean;
   /** Inconclusive lists in a row, including this one. */
   unclear: number;
-  /** Delivery is paused, and other orders wait for its end: one of them tries whether the API is back. */
+  /** Delivery is paused, and other orders wait for its end: one of them tests whether the API is back. */
   isAway: boolean;
 };
 
@@ -118,7 +118,8 @@ async function read(deps: Verifying, numbers: readonly string[]): Promise<Readin
   const sight = { listedFrom, settle: deps.policy.settle, canaries, listed: new Set(rows.keys()) };
   const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
   const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
-  listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind }, isNews);
+  const reason = end.kind === 'complete' ? {} : { reason: end.said.message };
+  listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind, ...reason }, isNews);
   const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
   return {
     listedFrom,
@@ -224,7 +225,7 @@ function unclearAnswer(evidence: Evidence | undefined): Answer {
     case 'bad':
       return {
         code: 'list-incomplete',
-        message: `the API's list lacks order ${evidence.missing}, which it must contain, so it is no evidence`,
+        message: `the API's list lacks order ${evidence.missing}, which it must contain, so it proves nothing`,
       };
     case 'good':
       return { code: 'list-too-short', message: "the API's list no longer shows orders as old as this one" };

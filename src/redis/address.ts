@@ -1,8 +1,10 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
-import { withoutCredentials } from '../config/problem.ts';
+import { passwordsIn, withoutCredentials } from '../config/problem.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
+import { codeOf } from '../core/errors.ts';
 import type { Tls } from '../core/tls-files.ts';
+import { createRedaction } from '../log/redaction.ts';
 import { connectorTo, findBySentinels, findInCluster, type RedisNode } from './find-primary.ts';
 
 /** Where Redis is: `url`, or `sentinels` and the name of their `master`, or nodes of a `cluster`. Nodes are `host:port`. */
@@ -70,4 +72,27 @@ export function placeText({ url, sentinels, master, cluster }: RedisAddress): st
   if (sentinels) return `${master} (Sentinels ${sentinels.join(', ')})`;
   if (cluster) return `the cluster ${cluster.join(', ')}`;
   return withoutCredentials(url ?? '');
+}
+
+/** Removes the passwords from messages of Redis: a proxy may repeat the command that it refuses. */
+export function withoutPasswords({ address, credentials }: RedisPlace): (error: Error) => Error {
+  const redaction = createRedaction();
+  for (const password of passwordsIn(address.url ?? '')) redaction.hideSecret(password);
+  for (const one of [credentials?.password, credentials?.sentinelPassword]) redaction.hideSecret(one?.reveal() ?? '');
+  return (error) => {
+    const message = redaction.redact(error.message);
+    return message === error.message ? error : new Error(message);
+  };
+}
+
+const CERTIFICATE = 'A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
+
+/** What to do when nothing answers at the address. */
+export function startRemedy({ url, sentinels }: RedisAddress, cause: Error, tls: Tls | undefined): string {
+  if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
+  const key = url === undefined ? (sentinels ? 'sentinels' : 'cluster') : 'url';
+  const start = `Start Redis or correct redis.${key}.`;
+  // A refused certificate may show only as a connection that was reset.
+  if (url?.startsWith('rediss:') || (tls && !tls.hasCertificate)) return `${start} ${CERTIFICATE}`;
+  return url === undefined ? start : `${start} Without redis.url, po-sync starts a private Redis.`;
 }

@@ -1,12 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { passwordsIn } from '../config/problem.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, interruption, PoSyncError, toError } from '../core/errors.ts';
 import { explainConnection } from '../core/network-error.ts';
-import type { Tls } from '../core/tls-files.ts';
-import { createRedaction } from '../log/redaction.ts';
-import { optionsFor, type PlaceOptions, placeText, type RedisAddress, type RedisPlace } from './address.ts';
+import {
+  optionsFor,
+  type PlaceOptions,
+  placeText,
+  type RedisAddress,
+  type RedisPlace,
+  startRemedy,
+  withoutPasswords,
+} from './address.ts';
 
 /** A connection; one type for the entire program. */
 export type { Redis } from 'ioredis';
@@ -34,7 +39,7 @@ const UNANSWERED = 20;
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
-  /** Called when Redis is away or refuses; at most once a second, then with growing gaps. */
+  /** Called when Redis is not reachable or refuses; at most once a second, then with growing gaps. */
   onTrouble?: (error: Error) => void;
   /** For connections that block or that BullMQ drives: no automatic pipelines. */
   plain?: boolean;
@@ -44,7 +49,9 @@ type ConnectOptions = {
   key?: string;
   /** Milliseconds, instead of ten seconds. */
   within?: number;
-  /** Ends the wait for Redis, and later the connection itself if Redis is away then. */
+  /** Milliseconds after which a refused connection ends the wait: for commands, whose user waits. */
+  refusedWithin?: number | undefined;
+  /** Ends the wait for Redis, and later the connection itself if Redis is not reachable then. */
   signal?: AbortSignal | undefined;
 };
 
@@ -102,17 +109,6 @@ function isPassing(error: Error, { cluster }: RedisAddress): boolean {
   return TAKES_NO_WRITES.test(error.message) || (cluster !== undefined && REDIRECTS.test(error.message));
 }
 
-/** Takes the passwords out of what Redis says: a proxy may repeat the command that it refuses. */
-function withoutPasswords({ address, credentials }: RedisPlace): (error: Error) => Error {
-  const redaction = createRedaction();
-  for (const password of passwordsIn(address.url ?? '')) redaction.hideSecret(password);
-  for (const one of [credentials?.password, credentials?.sentinelPassword]) redaction.hideSecret(one?.reveal() ?? '');
-  return (error) => {
-    const message = redaction.redact(error.message);
-    return message === error.message ? error : new Error(message);
-  };
-}
-
 function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): void {
   if (signal?.aborted) void act();
   else signal?.addEventListener('abort', () => void act(), { once: true });
@@ -156,10 +152,12 @@ function createTrouble(onTrouble: ((error: Error) => void) | undefined) {
 async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, last: () => Error): Promise<void> {
   const { address } = place;
   const redact = withoutPasswords(place);
-  const { probe, within, signal } = options;
-  let timer: NodeJS.Timeout | undefined;
+  const { probe, within = REACHABLE_WITHIN, refusedWithin = within, signal } = options;
+  const timers: NodeJS.Timeout[] = [];
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unreachable(place, redact(last()))), within ?? REACHABLE_WITHIN);
+    const giveUp = () => reject(unreachable(place, redact(last())));
+    timers.push(setTimeout(giveUp, within));
+    timers.push(setTimeout(() => void (isAbsent(last()) && giveUp()), refusedWithin));
   });
   const refused = new Promise<never>((_, reject) => {
     redis.on('error', (error: unknown) => {
@@ -167,7 +165,7 @@ async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, l
     });
   });
   const interrupted = new Promise<never>((_, reject) => {
-    onAbort(signal, async () => reject(new PoSyncError('interrupted', 'Interrupted while waiting for Redis.')));
+    onAbort(signal, async () => reject(interruption('Interrupted while waiting for Redis.')));
   });
   try {
     redis.connect().catch(() => undefined);
@@ -177,8 +175,13 @@ async function reach(redis: Redis, place: RedisPlace, options: ConnectOptions, l
     if (error instanceof PoSyncError) throw error;
     throw redisRefused(address, redact(toError(error)));
   } finally {
-    clearTimeout(timer);
+    timers.forEach(clearTimeout);
   }
+}
+
+/** Nothing listens at the address, and nobody but a person changes that; a slow server or network shows another error. */
+function isAbsent(error: Error): boolean {
+  return ['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '');
 }
 
 async function tryOut(redis: Redis, probe: string | undefined): Promise<void> {
@@ -214,17 +217,6 @@ function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSync
     remedy: startRemedy(address, cause, credentials?.tls),
     cause,
   });
-}
-
-const CERTIFICATE = 'A server that requires a client certificate needs redis.tls.certFile and redis.tls.keyFile.';
-
-function startRemedy({ url, sentinels }: RedisAddress, cause: Error, tls: Tls | undefined): string {
-  if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
-  const key = url === undefined ? (sentinels ? 'sentinels' : 'cluster') : 'url';
-  const start = `Start Redis or correct redis.${key}.`;
-  // A refused certificate may show only as a connection that was reset.
-  if (url?.startsWith('rediss:') || (tls && !tls.hasCertificate)) return `${start} ${CERTIFICATE}`;
-  return url === undefined ? start : `${start} Without redis.url, po-sync starts a private Redis.`;
 }
 
 /** The error for a Redis that answers, but refuses what po-sync needs. */

@@ -41,10 +41,10 @@ export function findBySentinels(sentinels: readonly RedisNode[], master: string,
   };
 }
 
-/** What a Sentinel takes for the primary, and the epoch of the failover that made it one. */
+/** What a Sentinel considers the primary, and the epoch of the failover that made it one. */
 type Named = { node: RedisNode; epoch: number };
 
-/** The newest first, and of one epoch what most say: without a failover it is 0 everywhere. */
+/** The newest first, and within an epoch what most Sentinels report: without a failover it is 0 everywhere. */
 function byEpoch(one: Named, other: Named, answers: readonly (Named | undefined)[]): number {
   const votes = ({ node: { host, port } }: Named) =>
     answers.filter((answer) => answer?.node.host === host && answer.node.port === port).length;

@@ -64,6 +64,8 @@ function batchKeys(prefix: string) {
     corrected: (batch: string) => `${prefix}:b:${batch}:corrected`,
     /** Set: older batches whose dead letters need a person again in this one. */
     cameFrom: (batch: string) => `${prefix}:b:${batch}:came-from`,
+    /** Hash: source and SHA-256 of a content → the first batch that read it, as long as its report is kept. */
+    contents: `${prefix}:contents`,
     lease: (batch: string) => `${prefix}:b:${batch}:lease`,
     reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
@@ -83,6 +85,10 @@ function batchKeys(prefix: string) {
     changes: `${prefix}:changes`,
     /** Set of settled batches whose dead letters changed, so that their reports are written again. */
     refresh: `${prefix}:refresh`,
+    /** Sorted set: `n/batch`, the nth check of its settled file for changes → when it is due. */
+    fileChecks: `${prefix}:file-checks`,
+    /** The batch whose file was put away at this path last; expires. */
+    settledAt: (path: string) => `${prefix}:settled-at:${path}`,
   };
 }
 
@@ -144,4 +150,9 @@ function daemonKeys(prefix: string) {
 /** The bucket of settled orders that a number belongs to. */
 export function bucketOf(number: string): string {
   return (textHash(number, 0) % BUCKETS).toString(16);
+}
+
+/** The field of a content in `keys.contents`. */
+export function contentField(source: string, sha256: string): string {
+  return `${sha256.slice(0, 32)} ${source}`;
 }

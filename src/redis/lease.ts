@@ -3,7 +3,10 @@ import type { Redis } from './connect.ts';
 const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** A step back of Redis' clock lengthens the expiry of a lease whose owner may be gone: no more than `ttl` is left to it. */
+/**
+ * A step back of Redis' clock lengthens the expiry of a lease whose owner may be gone: its remaining time is limited to
+ * `ttl`.
+ */
 const SHORTEN = `if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[1]) then return redis.call('PEXPIRE', KEYS[1], ARGV[1]) end return 0`;
 
 /** A lease: expires when its owner stops renewing it. */

@@ -11,7 +11,9 @@ persist pexpire pttl rpop rpoplpush rpush sadd scan scard sdiff set setbit smemb
 zadd zcard zcount zpopmin zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange zrevrangebyscore zscan
 zscore`.split(/\s+/);
 
-/** Redis older than 7 cannot say it. Every argument is the key; only scripts have their number of keys second. */
+/**
+ * Redis before version 7 cannot report it. Every argument is the key; only scripts have their number of keys second.
+ */
 const MISSING = `local missing = {}
 if not redis.acl_check_cmd then return missing end
 local key = KEYS[1]

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, PoSyncError } from '../core/errors.ts';
+import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
 import { closeFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
@@ -35,15 +35,25 @@ export type Context = {
   stopping: AbortSignal;
 };
 
-/** `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing. */
-type Deps = { clock: Clock; log: Log; signal?: AbortSignal; credentials?: RedisSecrets | undefined; reads?: boolean };
+/**
+ * `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing.
+ * `refusedWithin`: as in `connectRedis`.
+ */
+type Deps = {
+  clock: Clock;
+  log: Log;
+  signal?: AbortSignal;
+  credentials?: RedisSecrets | undefined;
+  reads?: boolean;
+  refusedWithin?: number;
+};
 
 /**
  * Opens the configured Redis, or adopts or starts the private one, and refuses one that could lose orders.
  * Throws PoSyncError `redis-…`.
  */
 export async function openStore(config: Config, deps: Deps): Promise<Store> {
-  const { clock, log, signal, credentials, reads = false } = deps;
+  const { clock, log, signal, credentials, reads = false, refusedWithin } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
@@ -72,6 +82,7 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
       plain: isPlain,
       onTrouble,
       probe: `${keys.prefix}:probe`,
+      refusedWithin,
       signal,
     });
     resources.defer(() => quit(connection));
@@ -145,15 +156,19 @@ export async function makeFolders({ data, reports }: Config, writes: { reports: 
 async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
   await makePath(path, mode).catch((error: unknown) => {
     const reason = codeOf(error) ?? 'unknown error';
-    throw new PoSyncError('folder-unusable', `Folder ${path} cannot be created (${reason}).`, {
-      remedy: `Create it, or correct ${key} in the configuration.`,
-      facts: { path },
-      cause: error,
-    });
+    throw new PoSyncError(
+      'folder-unusable',
+      `Folder ${path} cannot be created (${reason}${ownersOf(error, ['; ', ''])}).`,
+      {
+        remedy: `Create it, or correct ${key} in the configuration.`,
+        facts: { path },
+        cause: error,
+      },
+    );
   });
 }
 
-/** `quit` never ends while Redis is away. */
+/** `quit` never ends while Redis is not reachable. */
 async function quit(redis: Redis): Promise<void> {
   if (redis.status === 'ready') await redis.quit().catch(() => redis.disconnect());
   // Disconnecting a connection that has already ended would keep the process alive for two seconds.

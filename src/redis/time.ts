@@ -10,7 +10,7 @@ import { readScript, runScript } from './script.ts';
 export type RedisTime = {
   /** Milliseconds since 1970, estimated since the last `sync`. */
   now(): number;
-  /** Reads the clock again, and takes a step of it out. Call it about once a second and after a reconnect. */
+  /** Reads the clock again, and removes a step of it. Call it about once a second and after a reconnect. */
   sync(): Promise<void>;
   /**
    * How long this process has watched ledger time, in milliseconds. A wait that began before may be shorter than it
@@ -107,10 +107,10 @@ function roundTrip({ asked, answered }: Reading): number {
 /** How far Redis' clock jumped ahead between two readings, by the clocks of this machine; 0 where it did not. */
 function stepBetween(before: Reading, after: Reading): number {
   const [longest, shortest] = [span(before.asked, after.answered), span(before.answered, after.asked)];
-  // When another daemon took a step out meanwhile, its word counts, and the time since then is not known.
+  // When another daemon removed a step meanwhile, its result counts, and the time since then is not known.
   const [from, least] = after.steps > before.steps ? [after.stepAt, 0] : [before.at, shortest];
   if (after.at - from <= longest + TOLERANCE + DRIFT * longest) return 0;
-  // Rather too much than too little: a wait may take longer, never shorter.
+  // Prefers too much to too little: a wait may take longer, never shorter.
   return Math.ceil(after.at - from - least);
 }
 

@@ -67,7 +67,7 @@ export async function openAnswer(folder: string, batch: string, shape: FileShape
 function explained(folder: string): (error: unknown) => never {
   return (error) => {
     if (codeOf(error) !== 'ENOENT') throw error;
-    throw new PoSyncError('report-not-written', `The folder of the answers, ${folder}, does not exist.`, {
+    throw new PoSyncError('report-not-written', `The folder for answers ${folder} does not exist.`, {
       remedy: 'Create or mount it. The answer is delivered as soon as that is possible.',
       facts: { path: folder, reason: 'ENOENT' },
       cause: error,

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { copyFile, lstat, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 import { sameBytes, written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
-import { batchMarkIn, pageBeside } from './page/html.ts';
+import { batchMark, batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, placeBeside } from './place-file.ts';
 
 /** The end of the name of a page next to its file. */
@@ -33,17 +33,23 @@ export async function layBeside(
     for (const name of needsFix ? await needFixFiles(folder) : []) {
       fixes.push({ name, placedAs: await placeFixFile(day.settled, join(folder, name)) });
     }
-    await placePage(day.settled, folder, fixes);
+    await placePage(day.settled, folder, fixes, { settledPath });
     await syncFolder(day.path);
   });
 }
 
 /**
  * Runs `refresh`, which rewrites a report, and updates the copies next to its settled file: the page, and the fix file,
- * which is removed with the last open dead letter. Copies that somebody changed or removed are left alone.
+ * which is removed with the last open dead letter. Copies that somebody changed or removed are left alone. `later`: the
+ * batches to which the page refers.
  * Throws `report-not-written`.
  */
-export async function refreshBeside(settledPath: string, folder: string, refresh: () => Promise<void>): Promise<void> {
+export async function refreshBeside(
+  settledPath: string,
+  folder: string,
+  refresh: () => Promise<void>,
+  later: LaterFiles = new Map(),
+): Promise<void> {
   await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
   // The settled files are older than they are kept, or somebody removed them.
   if (day === undefined) return refresh();
@@ -59,14 +65,14 @@ export async function refreshBeside(settledPath: string, folder: string, refresh
     if (now.includes(name)) await writeFileWhole(copy, createReadStream(join(folder, name)));
     else await written(copy, () => rm(copy, { force: true }));
   }
-  await refreshPage(day.settled, folder, now);
+  await refreshPage(day.settled, folder, now, { settledPath, pages: await pagesOf(settledPath, later) });
 }
 
 /**
  * Opens the folder of a settled file, `done/<day>` of its inbox, through no link: whoever may write to the inbox could
  * lead the copies elsewhere. `settled` is the settled file in it.
  */
-async function openDay(settledPath: string): Promise<OpenFolder & { settled: string }> {
+export async function openDay(settledPath: string): Promise<OpenFolder & { settled: string }> {
   const day = dirname(settledPath);
   const where = dirname(day);
   const opened = await openFolderBelow(dirname(where), [basename(where), basename(day)]);
@@ -118,8 +124,8 @@ function placeFixFile(settledPath: string, source: string): Promise<string> {
   });
 }
 
-async function placePage(settledPath: string, folder: string, fixes: readonly PlacedFix[]): Promise<void> {
-  const page = await pageFor(folder, fixes);
+async function placePage(settledPath: string, folder: string, fixes: readonly PlacedFix[], around: Around) {
+  const page = await pageFor(folder, fixes, around);
   await placeBeside(settledPath, {
     suffix: PAGE_SUFFIX,
     make: (temporary) => writeFile(temporary, page),
@@ -127,7 +133,7 @@ async function placePage(settledPath: string, folder: string, fixes: readonly Pl
   });
 }
 
-async function refreshPage(settledPath: string, folder: string, names: readonly string[]): Promise<void> {
+async function refreshPage(settledPath: string, folder: string, names: readonly string[], around: Around) {
   const plain = await pageFor(folder, []).catch(() => undefined);
   const copy = plain && (await findBeside(settledPath, PAGE_SUFFIX, (path) => isPageOf(plain, path)));
   if (plain === undefined || copy === undefined) return;
@@ -137,13 +143,41 @@ async function refreshPage(settledPath: string, folder: string, names: readonly 
     const placed = await findBeside(besides, suffix, async () => true);
     fixes.push({ name, placedAs: basename(placed ?? name) });
   }
-  await writeFileWhole(copy, [await pageFor(folder, fixes)]);
+  await writeFileWhole(copy, [await pageFor(folder, fixes, around)]);
 }
 
 /** The report's page with the links of its copy next to the settled file. */
-export async function pageFor(folder: string, fixes: readonly PlacedFix[]): Promise<string> {
+export async function pageFor(folder: string, fixes: readonly PlacedFix[], around?: Around): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
-  return pageBeside(page, { report: `${basename(dirname(folder))}/${basename(folder)}`, fixes });
+  const report = `${basename(dirname(folder))}/${basename(folder)}`;
+  const inbox = around && inboxOf(around.settledPath);
+  return pageBeside(page, { report, fixes, inbox, ...(around?.pages && { pages: around.pages }) });
+}
+
+/** The settled files of other batches, by batch. */
+export type LaterFiles = ReadonlyMap<string, string>;
+
+/** The settled file that a page is next to, and the pages that it links. */
+type Around = { settledPath: string; pages?: ReadonlyMap<string, string> };
+
+/** A settled file is in `done/<day>` or `failed/<day>` of its inbox. */
+function inboxOf(settledPath: string): string {
+  return dirname(dirname(dirname(settledPath)));
+}
+
+/** The pages of other batches, relative to the settled file. Of another inbox, they may be on another share. */
+async function pagesOf(settledPath: string, later: LaterFiles): Promise<Map<string, string>> {
+  const pages = new Map<string, string>();
+  for (const [batch, path] of later) {
+    if (inboxOf(path) !== inboxOf(settledPath)) continue;
+    const isPage = (one: string) => isPageOf(batchMark(batch).markup, one);
+    // A page that was removed or cannot be read is only named.
+    const page = await findBeside(path, PAGE_SUFFIX, isPage).catch(() => undefined);
+    if (page === undefined) continue;
+    const steps = relative(dirname(settledPath), page).split(sep);
+    pages.set(batch, steps.map((step) => encodeURIComponent(step.toWellFormed())).join('/'));
+  }
+  return pages;
 }
 
 /** Whether a file is a page of the same batch as `page`. */

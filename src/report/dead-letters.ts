@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type DeadLetter, locationOf } from '../order/dead-letter.ts';
-import type { InvalidOrder, Order, ValidOrder } from '../order/order.ts';
+import { firstItems, type InvalidOrder, itemsIn, type Order, type ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { readText, splitLines } from './lines.ts';
@@ -101,4 +101,12 @@ export async function* readList<Entry extends object>(path: string): AsyncGenera
   for await (const line of splitLines(readText(path, 'utf-8'), false)) {
     if (line.startsWith('{')) yield JSON.parse(line.replace(/,?\n$/, '')) as Entry;
   }
+}
+
+/**
+ * The first five items of a refused order, and how many more it has: `A-1 × 5, B-2 × 1`. Empty for another kind: only the
+ * API does not say which item it means.
+ */
+export function refusedItems({ kind, payload }: Pick<DeadLetter, 'kind' | 'payload'>): string {
+  return firstItems(kind === 'refused' ? itemsIn(payload) : []);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { makePath, shownPath } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 
@@ -31,7 +31,7 @@ function reasonOf(thrown: unknown): string {
       return 'the file system is read-only (EROFS)';
     case 'EACCES':
     case 'EPERM':
-      return `po-sync has no permission to write there (${codeOf(thrown)})`;
+      return `po-sync has no permission to write there (${codeOf(thrown)}${ownersOf(thrown, ['; ', ''])})`;
     case 'ENOTDIR':
     case 'EEXIST':
       return `a file has the name of a folder that is needed (${codeOf(thrown)})`;
@@ -50,7 +50,7 @@ function remedyFor(code: string): string {
     case 'EROFS':
     case 'EACCES':
     case 'EPERM':
-      return 'Give the user of po-sync permission to write there.';
+      return 'Give the user that runs po-sync permission to write there.';
     default:
       return 'Make that folder usable.';
   }

@@ -5,12 +5,12 @@ export type Encoder = (text: string, substitute?: (character: string) => string)
 
 const QUESTION_MARK = () => '?';
 
-/** The encoding of a fix file, and whether it needs a byte-order mark that the input may lack. */
+/** The encoding of a fix file, and whether it needs a byte order mark that the input may lack. */
 export type FixEncoding = { encoding: string; needsMark: boolean };
 
 /**
  * The encoding of the fix file for an input: the input's own, if it is UTF-8, UTF-16 or a single-byte encoding of the
- * platform; otherwise UTF-8 with a byte-order mark, which every spreadsheet reads.
+ * platform; otherwise UTF-8 with a byte order mark, which every spreadsheet reads.
  */
 export function fixEncodingOf({ type, encoding = 'utf-8' }: FileFormat): FixEncoding {
   const own = encoding.toLowerCase();

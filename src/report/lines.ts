@@ -11,7 +11,7 @@ export const PLAIN_DIALECT: Dialect = { delimiter: ',', newline: '\n' };
  */
 const FRAGILE = /^(?:0\d+|\d{16,}|\d+[eE]\d+|\d{1,4}[-/]\d{1,2}(?:[-/]\d{1,4})?)$/;
 
-/** Some readers end a row at any line break, and a byte-order mark in the first cell looks like the file's own. */
+/** Some readers end a row at any line break, and a byte order mark in the first cell looks like the file's own. */
 const MISLEADING = /[\r\n]|^\ufeff/;
 
 /** One table row with its line end, quoted where the dialect or a spreadsheet needs it. */
@@ -25,7 +25,7 @@ function cellText(cell: string, delimiter: string): string {
   return cell.includes(delimiter) || MISLEADING.test(cell) || FRAGILE.test(cell) ? `"${cell}"` : cell;
 }
 
-/** Reads a file's text in pieces, including its byte-order mark; from the byte `start`, where a line must begin. */
+/** Reads a file's text in pieces, including its byte order mark; from the byte `start`, where a line must begin. */
 export async function* readText(path: string, encoding: string, start = 0): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { ignoreBOM: true });
   for await (const chunk of createReadStream(path, { start })) yield decoder.decode(chunk, { stream: true });

@@ -36,7 +36,7 @@ export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Cor
   if (orders.size === 0) return keptFrom(letter.closed, batch);
   const changes = [...orders].flatMap((one) => one.changes).slice(0, MOST_CHANGES);
   const number = [...orders].map((one) => one.number).find((one) => one !== letter.purchaseOrderNumber);
-  return { ...(changes.length === 0 ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+  return { changes, ...(number === undefined ? {} : { number }) };
 }
 
 function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corrected {

@@ -13,21 +13,29 @@ import { readResults } from './results.ts';
 import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
+/** What is known of a batch now: its open dead letters, and why its file is unreadable since it was settled. */
+type Now = { open: number; unreadable?: Report['error'] };
+
 /**
- * Rewrites a finished report after dead letters were closed: the list, the page, the number of open ones, and the fix
- * file without the settled orders. `corrections`: what later batches changed in them. The counts do not change. Does
- * nothing when the report has expired. Throws `report-not-written`.
+ * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
+ * open ones, and the fix file without the settled orders. `corrections`: what later batches changed in them. The counts do
+ * not change. Does nothing when the report has expired. Throws `report-not-written`.
  */
 export async function refreshReport(
   folder: string,
-  open: number,
+  { open, unreadable }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
   const replacedBy = replacementIn(closings);
-  const report: Report = { ...before, open, ...(replacedBy === undefined ? {} : { replacedBy }) };
+  const report: Report = {
+    ...before,
+    ...(unreadable === undefined ? {} : { state: 'unreadable', error: unreadable }),
+    open,
+    ...(replacedBy === undefined ? {} : { replacedBy }),
+  };
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
 

@@ -12,7 +12,7 @@ export type Report = {
   /** A fix file: the source whose mapping reads it, where it is not its own. */
   readAs?: string;
   file: string;
-  /** The person who handed it in at the admin port. */
+  /** The person who submitted it at the admin port. */
   by?: string;
   sha256: string;
   bytes: number;
@@ -34,6 +34,11 @@ export type Report = {
   warnings: string[];
   pauses: { reason: string; from: string; to: string | null }[];
 };
+
+/** Whether the file was readable, and was changed after some or all of its orders were admitted. */
+export function wasChanged({ error }: Pick<Report, 'error'>): boolean {
+  return error?.code === 'unreadable-changed';
+}
 
 /** The text of `report.json`. */
 export function reportJson(report: Report): string {

@@ -1,9 +1,10 @@
 import { counted, orders } from '../core/format.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import type { Item } from '../order/order.ts';
+import { itemsIn, itemTexts } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import { problemText } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
+import { refusedItems } from './dead-letters.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -13,8 +14,11 @@ export type Story = {
   open: number;
   /** How many of them are rows without an order number. */
   nameless: number;
-  /** How many orders came back and need a person in a newer batch, by batch; `file`: the name of its file, if known. */
-  waiting: Map<string, { count: number; file: string | undefined }>;
+  /**
+   * How many orders came back and need a person in a newer batch, by batch. `nameless`: how many of them are rows without
+   * an order number; `file`: the name of its file, if known.
+   */
+  waiting: Map<string, { count: number; nameless: number; file: string | undefined }>;
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
@@ -50,7 +54,9 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   if (closed === undefined && isNameless(deadLetter)) story.nameless += 1;
   const batch = closed?.waitsIn;
   if (batch !== undefined) {
-    story.waiting.set(batch, { count: (story.waiting.get(batch)?.count ?? 0) + 1, file: closed?.file });
+    const { count, nameless } = story.waiting.get(batch) ?? { count: 0, nameless: 0 };
+    const isRow = Number(isNameless(deadLetter));
+    story.waiting.set(batch, { count: count + 1, nameless: nameless + isRow, file: closed?.file });
   }
 }
 
@@ -67,6 +73,8 @@ export type AffectedOrder = {
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */
   items: readonly string[];
   knownItems: readonly string[];
+  /** The first items of a refused order, in the order of the file; the API may not say which of them is wrong. */
+  refusedItems: string;
   closed: DeadLetter['closed'];
 };
 
@@ -113,19 +121,45 @@ export function byWeight(groups: ErrorGroups): ErrorGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
+/** How many dead letters of a kind are rows without an order number, also those that were settled since. */
+export function namelessOf(groups: ErrorGroups, kind: DeadLetterKind): number {
+  return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.nameless : sum), 0);
+}
+
 /** How many dead letters of a kind were settled since. */
 export function closedOf(groups: ErrorGroups, kind: DeadLetterKind): number {
   return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.closed : sum), 0);
 }
 
-/** How many orders came back and need a person in a newer batch. */
-export function waitingOf({ waiting }: Story): number {
-  return waiting.values().reduce((sum, { count }) => sum + count, 0);
+/** How many orders came back and need a person in a newer batch. `nameless`: how many of them have no order number. */
+export function waitingOf({ waiting }: Story): { count: number; nameless: number } {
+  const all = [...waiting.values()];
+  return {
+    count: all.reduce((sum, one) => sum + one.count, 0),
+    nameless: all.reduce((sum, one) => sum + one.nameless, 0),
+  };
 }
 
-/** Whether it is a row of a table that has no order number: it may belong to an order of other rows. */
-function isNameless({ purchaseOrderNumber, location }: DeadLetter): boolean {
-  return purchaseOrderNumber === '' && location.pointer === undefined;
+/** How many dead letters are rows without an order number, also those that were settled since. */
+export function allNameless({ groups }: Story): number {
+  return [...groups.values()].reduce((sum, { nameless }) => sum + nameless, 0);
+}
+
+/**
+ * Whether it is a row of a table that has no order number: it may belong to an order of other rows. The label of a
+ * totals row is no number.
+ */
+export function isNameless({ purchaseOrderNumber: number, location, problems = [] }: DeadLetter): boolean {
+  if (location.pointer !== undefined) return false;
+  return number === '' || problems.some(({ code, value }) => code === TOTAL && value === number);
+}
+
+const TOTAL = 'total-row';
+
+/** How many of the open dead letters are totals rows. */
+export function totalsOf(groups: ErrorGroups): number {
+  const totals = [...groups.values()].filter(({ code }) => code === TOTAL);
+  return totals.reduce((sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0), 0);
 }
 
 /** How many of the dead letters that are open are rows without an order number, in words: `2 orders and 1 row …`. */
@@ -180,6 +214,7 @@ function affected(deadLetter: DeadLetter): AffectedOrder {
     also: furtherProblems(deadLetter),
     items: known === undefined ? [] : itemTexts(itemsIn(payload)),
     knownItems: known === undefined ? [] : itemTexts(known.items),
+    refusedItems: refusedItems(deadLetter),
     closed,
   };
 }
@@ -189,17 +224,3 @@ function furtherProblems(deadLetter: DeadLetter): string {
   const named = further.slice(0, 3).map((problem) => shorten(problemText(problem).split(';')[0] ?? '', 100));
   return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join('; ');
 }
-
-/** The items of a dead letter's payload, which is an order as it was to be sent. */
-function itemsIn(payload: unknown): readonly Item[] {
-  return typeof payload === 'object' && payload !== null && 'items' in payload ? (payload.items as Item[]) : [];
-}
-
-/** `A-1 × 5`, `B-2 × 1`, in the order of the article codes, so that two orders can be compared by eye. */
-function itemTexts(items: readonly Item[]): string[] {
-  const sorted = [...items].sort((a, b) => (a.articleCode < b.articleCode ? -1 : 1));
-  const shown = sorted.slice(0, MOST_ITEMS).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
-  return [...shown, ...(sorted.length > MOST_ITEMS ? [`${sorted.length - MOST_ITEMS} more`] : [])];
-}
-
-const MOST_ITEMS = 20;

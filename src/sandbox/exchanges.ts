@@ -25,7 +25,7 @@ export type Exchanges = {
 };
 
 const KEPT = 100;
-/** Most characters of a body that are shown. */
+/** Maximum characters of a body that are shown. */
 const BODY = 8 * 1024;
 /** Kept besides, so that a secret at the end of what is shown is recognized. */
 const MARGIN = 1024;

@@ -30,7 +30,7 @@ export type OrderStore = {
 
 /** Groups in flight: one is written to disk, the next waits behind it. */
 const GROUPS = 2;
-/** Most characters of items in a group, because a group is copied between threads. */
+/** Maximum characters of items in a group, because a group is copied between threads. */
 const GROUP_TEXT = 4 * 1024 * 1024;
 /** Fewest orders that start a group while another is in flight; fewer wait until that one is on disk. */
 const WORTH_A_GROUP = 24;

@@ -78,7 +78,7 @@ const ORDER = new RegExp(
 const LONGEST = 16 * 1024;
 
 /**
- * Reads a body in the form that most clients write: fields in the usual order, no blanks, ASCII, integer quantities.
+ * Reads a body in the form that most clients write: fields in the usual order, no spaces, ASCII, integer quantities.
  * Returns undefined for every other body, which the schema then checks. Takes a third of the time of the general path.
  */
 export function plainOrder(body: Buffer, blankText: OrderRules['blankText'] = 'accept'): NewOrder | undefined {

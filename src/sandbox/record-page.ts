@@ -12,7 +12,7 @@ export type RecordView = {
   exchanges: readonly Exchange[];
 };
 
-/** Most order numbers on the page; the JSON has all of them. */
+/** Maximum number of order numbers on the page; the JSON has all of them. */
 const ORDERS = 200;
 /** Pause between two refreshes, in milliseconds. */
 const REFRESH = 2000;

@@ -15,7 +15,10 @@ export type Rehearsal = {
   page(): string;
 };
 
-/** Most calls of one kind, most entries of one order, and most orders in the record: the newest, so that it stays small. */
+/**
+ * Maximum number of calls of one kind, most entries of one order, and most orders in the record: the newest, so that it
+ * stays small.
+ */
 const MOST_CALLS = 1_000;
 const MOST_ENTRIES = 1_000;
 const MOST_ORDERS = 200_000;

@@ -47,7 +47,7 @@ export type SandboxOptions = {
   createdStatus?: 201 | 200 | undefined;
   /** Longest order number and article code, in characters (code points). */
   textLimit?: number | undefined;
-  /** Whether a number or article code of blanks alone is accepted. */
+  /** Whether a number or article code of spaces alone is accepted. */
   blankText?: 'accept' | 'refuse' | undefined;
   unknownFields?: 'ignore' | 'refuse' | undefined;
   /** Whether fractions of a quantity are accepted. */

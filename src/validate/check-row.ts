@@ -35,7 +35,9 @@ export type RowRecord = Extract<SourceRecord, { kind: 'row' }>;
 
 /** What rows are checked against: the table they are from, and the mapping of its source. */
 export type RowRules = {
-  table: Pick<TableReading, 'columns' | 'cutOffAt' | 'numberedAt' | 'movedAt'> & { isGuess: boolean };
+  table: Pick<TableReading, 'columns' | 'cutOffAt' | 'numberedAt' | 'movedAt' | 'otherSignAt' | 'textQuantityAt'> & {
+    isGuess: boolean;
+  };
   mapping: Mapping;
 };
 
@@ -64,7 +66,7 @@ export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedR
 
   const known = new Map<string, Fault | undefined>();
 
-  /** Names with blanks take longest to check, and occur again and again. */
+  /** Names with spaces take longest to check, and occur again and again. */
   function codeFaultOf(code: string, mapping: Mapping): Fault | undefined {
     if (mapping !== rules.mapping || !code.includes(' ')) return faultOf(code, mapping);
     if (known.has(code)) return known.get(code);
@@ -84,7 +86,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
   if (record.cells.length !== table.columns.header.length) return wrongWidth({ record, number, articleCode }, rules);
   const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
-  const read = likelyQuantityOf(readQuantity(quantity, mapping.decimal, mapping.quantity === 'integer'), mapping);
+  const read = likelyQuantityOf(quantityOf(quantity, mapping, rules), mapping);
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
@@ -117,6 +119,22 @@ export function faultOf(text: string, mapping: Mapping): Fault | undefined {
     textOrReadingFault(text, mapping) ?? (mapping.totalRows === 'hold' && isTotalLabel(text) ? 'total-row' : undefined)
   );
 }
+
+/**
+ * Where a quantity of the table has the other decimal sign, the sign of the mapping is in doubt: `2.400` has two readings.
+ * Where a spreadsheet left a quantity as text, 1.2 may be what it made of `1.200`.
+ */
+function quantityOf(text: string, mapping: Mapping, { table }: RowRules): QuantityText {
+  const read = readQuantity(text, mapping.decimal, mapping.quantity === 'integer');
+  if (!('value' in read) || mapping.otherReadings === 'allow') return read;
+  if (table.textQuantityAt !== undefined && MAY_BE_THOUSANDS.test(text)) return { fault: 'ambiguous-number' };
+  if (table.otherSignAt === undefined) return read;
+  const alone = readQuantity(text, 'auto', false);
+  return 'fault' in alone && alone.fault === 'ambiguous-number' ? alone : read;
+}
+
+/** The number 1.2 of a worksheet, as `1.20`. */
+const MAY_BE_THOUSANDS = /^[1-9]\d{0,2}[.,]\d{1,3}0$/;
 
 /** A quantity, unless it is more likely a date or an article number from another column. */
 export function likelyQuantityOf(read: QuantityText, { otherReadings }: Mapping): QuantityText {
@@ -162,7 +180,13 @@ function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
   const { isGuess, cutOffAt, numberedAt, movedAt, columns } = rules.table;
   const problems = (isGuess ? uncertainFields(record, rules) : []).map((field) => {
     const text = rawOf(record, field, rules);
-    return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readingsOf(text));
+    return problemOf(
+      'encoding-unsure',
+      record.place,
+      nameOf(field, rules),
+      text,
+      readingsOf(text, rules.mapping.encoding),
+    );
   });
   problems.push(...doubtProblems(record.doubts, record.place));
   if (record.place.line === numberedAt && !record.isConfirmed)
@@ -180,26 +204,24 @@ function movedValues({ place, cells }: RowRecord, missing: MissingCell, { header
   const sent = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter((column) => column !== undefined);
   const reading = (row: readonly string[]) =>
     shorten(sent.map((column) => `${header[column]} ${JSON.stringify(row[column] ?? '')}`).join(', '), 120);
-  const message = `the row can be read as it is (${reading(cells)}), or an empty cell was deleted in column ${JSON.stringify(shorten(header[missing.column] ?? '', 60))} and its values are too far to the left (${reading(withMissing(cells, missing))}), because only then all of them are like those of other rows; insert the cell, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is`;
+  const message = `the row can be read as it is (${reading(cells)}), or an empty cell is missing in column ${JSON.stringify(shorten(header[missing.column] ?? '', 60))} (${reading(withMissing(cells, missing))}), because its values then look like those of other rows; insert the empty cell, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is`;
   return { ...problemOf('two-readings', place, '', ''), message };
 }
 
-/** Checks the unchanged cells, because a letter in one encoding can be a blank in another. */
+/** Checks the unchanged cells, because a letter in one encoding can be a space in another. */
 function uncertainFields(record: RowRecord, rules: RowRules): Field[] {
   return (['purchaseOrderNumber', 'articleCode'] as const).filter((field) => isUncertain(rawOf(record, field, rules)));
 }
 
 function wrongWidth(read: { record: RowRecord; number: string; articleCode: string }, { table }: RowRules): CheckedRow {
   const { place, cells } = read.record;
-  const width = table.columns.header.length;
-  const fault = cells.length < width ? 'too-few-fields' : 'too-many-fields';
-  const fields = `${cells.length} instead of ${width}`;
-  const problems = [problemOf(fault, place, '', '', fields)];
-  return {
-    ...read,
-    problems,
-    loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true, isWide: cells.length > width },
-  };
+  const { header, errorColumns } = table.columns;
+  const isWide = cells.length > header.length;
+  // The cells are those of the own columns. A wide row has all columns, also those that a fix file adds.
+  const added = isWide ? errorColumns.length : 0;
+  const fields = `${cells.length + added} instead of ${header.length + added}`;
+  const problems = [problemOf(isWide ? 'too-many-fields' : 'too-few-fields', place, '', '', fields)];
+  return { ...read, problems, loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true, isWide } };
 }
 
 function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRules): Loose | undefined {

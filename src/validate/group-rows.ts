@@ -222,7 +222,10 @@ type Kept = [doubt: string, note: string, record: SourceRecord];
 
 function fromText(text: string): { record: SourceRecord; doubt: string } {
   const [doubt, note, record] = parseExactly(text) as Kept;
-  if (typeof doubt !== 'string') throw new PoSyncError('late-rows-damaged', 'Rows stored on disk came back damaged.');
+  if (typeof doubt !== 'string')
+    throw new PoSyncError('late-rows-damaged', 'Rows that were stored on disk are damaged.', {
+      remedy: 'Check the disk of the temporary folder (TMPDIR).',
+    });
   const fixTarget = readFixNote(note);
   return { record: { ...record, ...(fixTarget && { fixTarget }) }, doubt };
 }

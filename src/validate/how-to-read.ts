@@ -42,7 +42,7 @@ export type HowToReadDeps = {
   batches: { find(name: string): Promise<FoundBatch | undefined> };
 };
 
-/** What to know of a file that corrects an unknown batch; `reason`: why that is not known. */
+/** What is known of a file that corrects an unknown batch; `reason`: why that is not known. */
 export function unknownBatchWarning(batch: string, source: string | undefined, reason: string): string {
   const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
   return `The file corrects batch ${batch}, but ${reason}: read with ${mapping}, which may not be the mapping of that batch.`;

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 /** Records that wait for the others of their order number until the end of the file; on disk when they are many. */
 export type LateRecords = Disposable & {
   add(record: LateRecord): void;
-  /** All records, those of one number after each other; the numbers by first appearance. Call once. */
+  /** All records, grouped by number; the numbers by first appearance. Call once. */
   ordered(): Generator<OrderedRecord>;
 };
 

@@ -33,7 +33,7 @@ export function textIn(value: object, field: TextField, place: Place, rules: Obj
   else if (fault)
     problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
   if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
-    problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value)));
+    problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value, mapping.encoding)));
   return text ?? '';
 }
 

@@ -93,7 +93,9 @@ function fromText(text: string): { record: ObjectRecord; checked: CheckedObject 
   const plain = JSON.parse(text) as Kept;
   const { value } = parseExactly(text) as Kept;
   if (typeof plain.number !== 'string')
-    throw new PoSyncError('late-rows-damaged', 'Objects stored on disk came back damaged.');
+    throw new PoSyncError('late-rows-damaged', 'Objects that were stored on disk are damaged.', {
+      remedy: 'Check the disk of the temporary folder (TMPDIR).',
+    });
   const { place, note, number, items, articles, problems } = plain;
   const fixTarget = readFixNote(note);
   const record: ObjectRecord = { kind: 'object', place, value, ...(fixTarget && { fixTarget }) };

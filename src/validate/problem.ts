@@ -12,6 +12,7 @@ import {
   shorten,
   type TextFault,
 } from '../order/text.ts';
+import { encodingRemedy } from '../order/wrong-encoding.ts';
 
 /** Everything that can be wrong with a record; the word is the problem's stable code. */
 export type Fault =
@@ -70,14 +71,10 @@ export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, poin
 }
 
 /** Both readings of a row whose cells only count: `1,2,3`. */
-export function columnNumbers(
-  { place, cells }: { place: Place; cells: readonly string[] },
-  field: string,
-  value: string,
-) {
-  const count = shorten(cells.map((cell) => cell.trim()).join(' '), 60);
+export function columnNumbers(row: { place: Place; cells: readonly string[] }, field: string, value: string) {
+  const count = shorten(row.cells.map((cell) => cell.trim()).join(' '), 60);
   const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. If the source always writes such a row, ask your operator to name it in skipRows`;
-  return { ...problemOf('two-readings', place, field, value), message };
+  return { ...problemOf('two-readings', row.place, field, value), message };
 }
 
 function sentence(fault: Fault, detail: string): string {
@@ -117,7 +114,7 @@ function textSentence(fault: TextLike, value: string): string {
     case 'too-long':
       return `has ${characters(value)} characters; at most ${LIMITS.textLength} are allowed`;
     case 'control-character':
-      return `contains the control character ${controlCharacterIn(value)}; remove it`;
+      return `contains the control character ${controlCharacterIn(value)}; ${encodingRemedy(value) ?? 'remove it'}`;
     case 'hidden-character':
       return `${shown} contains a character that cannot be seen, ${hiddenCharacterIn(value)}; enter the text again without it`;
     case 'replacement-character':
@@ -142,7 +139,7 @@ function textSentence(fault: TextLike, value: string): string {
 function twoReadingsSentence(value: string): string {
   const shown = escapeHidden(JSON.stringify(shorten(value, 60)));
   const { reading, why } = otherReading(value) ?? { reading: 'another text', why: 'it looks like it' };
-  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If all such texts of the source are, ask your operator to set otherReadings: allow in its mapping`;
+  return `${shown} can be the text as it is, or ${shorten(reading, 80)}, because ${why}; enter the one that is meant, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is. If the source always writes such texts, ask your operator to set otherReadings: allow in its mapping`;
 }
 
 function notTextSentence(value: string, shown: string): string {
@@ -209,23 +206,23 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'ambiguous-key':
       return `occurs more than once (${value}); keep one of the keys`;
     case 'no-items':
-      return `has no items; at least one is needed${value === '' || value === '[]' ? '' : `; the object has ${value}`}`;
+      return `has no items; at least one is required${value === '' || value === '[]' ? '' : `; the object has ${value}`}`;
     case 'not-a-list':
       return `is ${value}, not a complete list of items; put every item in one list, [ … ] in JSON, and correct the number of items if the file states it`;
     case 'row-in-doubt':
-      return `may lack a row: ${value} and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row`;
+      return `a row of this order may be missing: ${value} and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row`;
     case 'cut-off':
-      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, end its last line, or ask your operator to set finalNewline: optional in the mapping`;
+      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, add a line end to its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':
-      return `${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one and remove the other. In a fix file, also write ${CONFIRMED} into _error_check of each remaining row of the order. If both rows count, ask your operator to set repeatedRows: allow in the mapping of the source`;
+      return `${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one and remove the other. In a fix file, also write ${CONFIRMED} into _error_check of each remaining row of the order. If both rows are meant, ask your operator to set repeatedRows: allow in the mapping of the source`;
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row; if it is the label of a totals row, discard it in the dashboard or ask your operator to, and to name it in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
+      return `${shown} is either a value or the label of a totals row; if it is a label, discard the order in the dashboard or ask your operator to do so, and, in a table, to name such rows in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
     case 'called-off':
-      return `${shown} says that this is not wanted any more; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
+      return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
     case 'other-value':
-      return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. If it always is, ask your operator to set otherReadings: allow in the mapping of the source`;
+      return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. If such rows are always right, ask your operator to set otherReadings: allow in the mapping of the source`;
     case 'nested':
       return `contains another order or item at ${value}, which po-sync would not send; move it into the list of orders or items, or remove it`;
     case 'other-order':
@@ -241,9 +238,9 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
   }
 }
 
-/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234. */
+/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234; 1.2 of a worksheet is 1200 or 1.2. */
 function readings(value: string): string {
   const [, before = '', after = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
   const fraction = after.replace(/0+$/, '');
-  return `enter ${before}${after} or ${fraction === '' ? before : `${before} followed by the fraction ${fraction}`}`;
+  return `enter ${before}${after.slice(0, 3).padEnd(3, '0')} or ${fraction === '' ? before : `${before} followed by the fraction ${fraction}`}`;
 }

@@ -64,7 +64,10 @@ function watchCorrections({ header, at }: Columns) {
   };
 }
 
-/** A value without the differences that are not sent: blanks around a text, the form of the quantity, the place of a key. */
+/**
+ * A value without the differences that are not sent: spaces around a text, the form of the quantity, the place of a
+ * key.
+ */
 function comparable(value: unknown, quantity: number | undefined, mapping: Mapping): unknown {
   if (Array.isArray(value)) return value.map((one) => comparable(one, quantity, mapping));
   if (isObject(value)) {

@@ -25,7 +25,7 @@ type Kind =
 /** The codes of what is said. */
 export type Said = 'called-off' | 'other-value' | 'nested';
 
-/** Names without case, blanks and separators. */
+/** Names without case, spaces and separators. */
 const KINDS: readonly [Kind, RegExp][] = [
   [
     'flag',
@@ -63,7 +63,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   ['list', /^(?:line)?items$|^(?:order)?lines$|^positions$/],
 ];
 
-/** What stands for no in a flag, and what says it elsewhere. */
+/** Values that mean no in a flag, and those that mean it elsewhere. */
 const NO =
   /^(?:|[0.,]+|-+|no|n|nein|non|nee|nie|nej|não|false|f|falsch|faux|off|never|null|\\n|none|nil|n\/a|(?:0000|0001|9999)-\d\d-\d\d(?:[ T].*)?|00\.00\.0000|31\.12\.9999|00000000|99991231)$/i;
 const NOT_RELEASED = /^(?:0|no|n|nein|non|false|falsch|faux|rejected|denied|declined|pending|abgelehnt|ausstehend)$/i;
@@ -80,7 +80,7 @@ const ENDED =
   /(?:^|[._: -]|[a-z](?=[A-Z]))(?:[Cc]ancell?ed|[Dd]eleted|[Vv]oided|[Rr]ejected|[Rr]efunded|[Rr]eturned|CANCELL?ED|DELETED|VOIDED)$/;
 const REFUSES =
   /^(?:(?:please |bitte |pls )?(?:(?:do not|don'?t) (?:order|send|ship|deliver)|nicht (?:mehr )?(?:bestellen|senden|liefern))(?=\s*(?:$|[.!,;(])| (?:this|it|any ?more|yet|again|diese)(?!\p{L}))|(?:please|bitte|pls) (?:cancel|stornieren)(?!\p{L})|ne pas commander|replaced by|superseded by|ersetzt durch|remplacé par)/iu;
-/** That it can still be called off. */
+/** That it can still be cancelled. */
 const MAY_BE = /^storno (?:möglich|bis|nur|frei|kosten\p{L}+)(?!\p{L})/iu;
 
 /** Dozens, hundreds and packs: `DZ`, `GRO`, `100 ST`, `10er Pack`, `pack of 6`. */
@@ -114,7 +114,7 @@ export function watchSaid(header: readonly string[], at: object): SaidInRow {
   return (cells, quantity) => {
     for (const one of columns) {
       const cell = cells[one.column] ?? '';
-      // Most rows say the same as the one above.
+      // Maximum number of rows say the same as the one above.
       if (cell !== one.last || one.kind === 'change') {
         one.last = cell;
         one.said = saidAs(one.kind, trimBlanks(cell), quantity);

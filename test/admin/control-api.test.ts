@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ControlDocument, document, matchesDocument } from '../support/control-document.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   port = Number(await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]));
   await place.drop(
     'orders <b>.csv',
-    `${[HEAD, 'PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B-44,none', 'PO-5,NEW,X-9,2'].join('\n')}\n`,
+    `${[HEAD, 'PO-1,NEW,A,1', 'PO-2,NEW,A,1', 'PO-3,NEW,X-9,1', 'PO-4,NEW,B-44,none', 'PO-5,NEW,X-9,2', 'PO-5,NEW,C,3'].join('\n')}\n`,
   );
   batch = await until('the report', async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch);
   await until('the lists', async () => {
@@ -81,8 +81,10 @@ describe('the lists', () => {
     const first = await get('dead-letters?limit=2');
     expect(first).toMatchObject({ total: 3, kinds: { invalid: 1, refused: 2 } });
     expect(first.items.map((one) => one['purchaseOrderNumber'])).toEqual(['PO-3', 'PO-4']);
+    expect(first.items.map((one) => one['items'])).toEqual(['X-9 × 1', undefined]);
     const rest = await get(`dead-letters?limit=2&after=${encodeURIComponent(String(first['next']))}`);
     expect([rest.items.map((one) => one['purchaseOrderNumber']), rest['next']]).toEqual([['PO-5'], null]);
+    expect(rest.items[0]).toMatchObject({ items: 'X-9 × 2, C × 3' });
   });
 
   it.each([
@@ -158,6 +160,11 @@ describe('a dead letter that is closed', () => {
     await until('the list', async () => (await get('dead-letters'))['total'] === 2);
     expect((await get('dead-letters?q=po-5')).items).toEqual([]);
     await until('the batch', async () => (await get(`batches/${batch}`))['open'] === 2);
+    const { items } = await get(`batches/${batch}/orders?outcome=refused`);
+    expect(items.map(({ outcome, closed }) => [outcome, closed])).toEqual([
+      ['refused', undefined],
+      ['refused', expect.objectContaining({ by: 'discarded' })],
+    ]);
   });
 
   it('appears for a new file', async () => {
@@ -257,4 +264,67 @@ it('no answer contains a secret', async () => {
     const text = JSON.stringify(await get(route));
     expect(text).not.toContain(CLIENT_SECRET);
   }
+});
+
+describe('what is in the inbox and its folders', () => {
+  const json = async (...args: string[]) => JSON.parse((await place.run([...args, '--json'])).out);
+  const openNow = async (): Promise<string[]> => {
+    const { items } = await get('batches?open=true&state=unreadable');
+    return items.map(({ file }) => String(file));
+  };
+
+  it('an unreadable file waits for a person everywhere until it is removed from failed/', async () => {
+    await place.drop('broken.csv', `${HEAD}\nPO-9,NEW,"A,1\n`);
+    await until('it waits in the list', async () => (await openNow()).includes('broken.csv'));
+    const found = await json('batches', 'show', 'broken.csv');
+    expect(found.settledPath).toMatch(/failed.*broken\.csv$/);
+    expect((await json('status')).unreadable).toMatchObject([{ file: 'broken.csv' }]);
+    expect((await place.run(['status'])).out).toContain(
+      'remove it from failed/ in its inbox, or from done/ if it was changed later.\n',
+    );
+    expect((await place.run(['batches', 'list', '--open'])).out).toContain(
+      'remove it from failed/ in its inbox, or from done/ if it was changed later.\n',
+    );
+    expect((await place.run(['batches', 'show', 'broken.csv'])).out).toContain(
+      `${found.error.remedy} To dismiss it, remove it:\n  ${found.settledPath}\n`,
+    );
+    const { code, out } = await place.run(['batches', 'cancel', found.batch, '--yes', '--json']);
+    const remedy = `${found.error.remedy} To dismiss it, remove ${found.settledPath}.`;
+    expect([code, JSON.parse(out).error]).toMatchObject([1, { code: 'batch-finished', remedy }]);
+    const page = (name: string) => fetch(`http://127.0.0.1:${port}/${name}`).then((answer) => answer.text());
+    const dismiss = 'remove it from failed/ in its inbox, or from done/ if it was changed later.';
+    await until('the overview says how', async () => (await page('')).includes(dismiss));
+    expect(await page(`batches/${found.batch}`)).toContain(`remove <code>${found.settledPath}</code>`);
+
+    await rm(found.settledPath);
+    expect((await json('status')).unreadable).toEqual([]);
+    const open = (await json('batches', 'list', '--open')).batches.map(({ file }: { file: string }) => file);
+    expect(open).toContain('orders <b>.csv');
+    expect(open).not.toContain('broken.csv');
+    await until('it is gone from the list', async () => (await openNow()).length === 0);
+    await until('it is gone from the overview', async () => {
+      const { status } = await get('status');
+      return (status as { unreadable: unknown[] }).unreadable.length === 0;
+    });
+  });
+
+  it('folders and links are named by status and by the page of the sources', async () => {
+    await mkdir(path.join(place.inbox, 'june\u202e'));
+    await symlink('elsewhere.csv', path.join(place.inbox, 'link.csv'));
+    for (let i = 0; i < 5; i += 1) await mkdir(path.join(place.inbox, `more-${i}`));
+    const [source] = (await json('status')).sources;
+    expect(source.ignored.total).toBe(7);
+    expect(source.ignored.entries).toHaveLength(5);
+    for (const { name, kind } of source.ignored.entries) expect(kind).toBe(name === 'link.csv' ? 'link' : 'folder');
+    const { out } = await place.run(['status']);
+    expect(out).toMatch(/Not read\n {2}inbox: .*\((folder|link)\).* and 2 more\n/);
+    expect(out).toContain('move the files themselves into the inbox.');
+    expect(out).not.toContain('\u202e');
+    await until('the page names them', async () => {
+      const page = await fetch(`http://127.0.0.1:${port}/sources`);
+      return /and 2 more.*move the files themselves/s.test(await page.text());
+    });
+    expect((await get('sources')).items).toMatchObject([{ ignored: { total: 7 } }]);
+    await get('status');
+  });
 });

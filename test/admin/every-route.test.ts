@@ -97,7 +97,7 @@ async function answersTo(
   const answers = await Promise.all(
     BODIES.map(([type, body]) => call(method, to, { ...headers, 'content-type': type }, body)),
   );
-  // A form with many fields is read before its sender is told to sign in, so that nothing entered is lost.
+  // A form with many fields is read before its sender is asked to sign in, so that nothing entered is lost.
   const isRead = to.endsWith('/fix') && !to.startsWith('/api/');
   const statuses = new Set(answers.map(({ status }) => status).filter((status) => !isRead || status !== 415));
   return [`${method} ${to}`, [...statuses]];

@@ -16,7 +16,11 @@ type Row = { place: string; message: string; cells: { name: string; value: strin
 type Rows = { version: string; rows: Row[] };
 
 beforeAll(async () => {
-  const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
+  const refusal = { kind: 'answer', status: 400, message: 'articleCode X-9 is invalid' };
+  const faults = [
+    { ...refusal, orders: ['PO-3'] },
+    { ...refusal, orders: ['PO-91'], articles: ['X-9'] },
+  ];
   place = await openWorkplace({ faults: { faults } });
   person = await openOperator(place, place.start(['start']));
 });
@@ -206,6 +210,49 @@ it('a list names the field, a search says what it does not find, and a conflict 
   expect([text.includes('name="v.0.3"'), text.includes('name="ok.0"')]).toEqual([true, false]);
 });
 
+it('a file that is dropped again: its form shows what was sent of it, and another number is held', async () => {
+  const content = `${HEAD}\nPO-71,NEW,A,6 boxes\nPO-71,NEW,B,4\n`;
+  const first = (await drop('sent.csv', content)).get('PO-71');
+  const rows = await rowsOf(first);
+  const sixth = rows.rows.map(({ cells }) => ({ values: cells.map(({ value }) => value.replace(' boxes', '')) }));
+  const sent = await person.call('POST', `${pathOf(first)}/fix`, { version: rows.version, rows: sixth });
+  expect(sent.body['sent']).toBe(true);
+  await until('the order', () => place.stored().get('PO-71') === 1);
+  await until('the closing', async () => (await person.call('GET', pathOf(first))).body['closed']);
+
+  const again = (await drop('sent-again.csv', content)).get('PO-71');
+  const { text } = await person.page(pathOf(again));
+  const fields = fieldsIn(text);
+  expect(text).toContain('The same content was read before, as');
+  const check = async (values: Record<string, string>) =>
+    plain(await (await person.submit(`${pathOf(again)}/fix`, { ...fields, ...values, do: 'check' })).text());
+  const other = await check({ 'v.0.3': '7' });
+  expect(other).toMatch(
+    /PO-71: This number was already sent: A × 6, B × 4, accepted on 20.{14} UTC, from "sent\.line-2\.fix\.csv" \(batch \S+\)\. If this is the same order, discard it:/,
+  );
+  expect(other).not.toContain('Change the number');
+  const renamed = await check({ 'v.0.0': 'PO-72', 'v.1.0': 'PO-72', 'v.0.3': '6' });
+  expect(renamed).toContain('is already order PO-71, from batch');
+  expect(renamed).not.toContain('It can be sent');
+});
+
+it('a row of a conflict that was corrected before can be confirmed as another order', async () => {
+  const content = `${HEAD}\nPO-91,NEW,X-9,1\n`;
+  const first = (await drop('refused.csv', content)).get('PO-91');
+  const fields = fieldsIn((await person.page(pathOf(first))).text);
+  expect((await person.submit(`${pathOf(first)}/fix`, { ...fields, 'v.0.2': 'A', do: 'send' })).status).toBe(303);
+  await until('the order', () => place.stored().get('PO-91') === 1);
+  const conflict = (await drop('refused-again.csv', content)).get('PO-91');
+  const path = `${pathOf(conflict)}/fix`;
+  const { text } = await person.page(pathOf(conflict));
+  expect(text).not.toContain('name="ok.0"');
+  const other = { ...fieldsIn(text), 'v.0.0': 'PO-92', 'v.0.2': 'A', do: 'check' };
+  const held = await (await person.submit(path, other)).text();
+  expect(held).toContain('is already order PO-91, from batch');
+  expect(held).toContain('name="ok.0"');
+  expect(await (await person.submit(path, { ...other, 'ok.0': 'confirmed' })).text()).toContain('It can be sent.');
+});
+
 it('of two people, and of a double submit, one sends; a stale page shows why not', async () => {
   const id = (await drop('two.csv', `${HEAD}\nPO-21,NEW,B,none\n`)).get('PO-21');
   const rows = await rowsOf(id);
@@ -239,6 +286,20 @@ it('a correction that still needs a person closes the old dead letter and leads 
   const old = await person.call('GET', `${pathOf(id)}/rows`);
   expect([old.status, old.body['code']]).toEqual([409, 'dead-letter-closed']);
   expect(old.body['detail']).toMatch(/^PO-3 came back in \S*again\.line-2\.fix/);
+  const moved = await until('the old page', async () => {
+    const { text } = await person.page(pathOf(id));
+    return text.includes('Still open in a later file: came back in') && text;
+  });
+  expect(moved).toMatch(/, <a href="\/batches\/[^"]+">where it needs a person<\/a>/);
+  expect(moved).not.toContain('Settled:');
+});
+
+it('the form names its box where the fix file has a cell', async () => {
+  const id = (await drop('withdrawn.csv', `${HEAD},status\nPO-61,NEW,A,1,cancelled\n`)).get('PO-61');
+  const { text } = await person.page(pathOf(id));
+  const form = text.slice(text.indexOf('class="sheet"'));
+  expect(form).toContain('check &quot;This row is correct as it is&quot; to order it.');
+  expect(form).not.toMatch(/write confirmed|_error_check/);
 });
 
 it('cells of a JSON order keep their types, and a missing value can be added', async () => {
@@ -319,7 +380,7 @@ it('a dead letter of an export is corrected with the mapping of the export, with
   );
   expect(report.source).toBe('erp');
   await until(
-    'the desk is empty',
-    async () => (await readdir(path.join(other.folder, 'data', 'desk', 'erp'))).length === 0,
+    'the folder of handed-in files is empty',
+    async () => (await readdir(path.join(other.folder, 'data', 'handed-in', 'erp'))).length === 0,
   );
 });

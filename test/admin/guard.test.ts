@@ -148,7 +148,7 @@ describe('the session cookie', () => {
     );
   });
 
-  it('that was changed is worth nothing', async () => {
+  it('that was changed is refused', async () => {
     await using admin = await start({ tokens: OPERATE });
     const cookie = await signIn(admin, { token: 'right-token', name: 'ben' });
     const [name = '', value = ''] = cookie.split('=', 2);

@@ -111,6 +111,17 @@ describe('every page', () => {
     }
   });
 
+  it('calls them orders that need you, shows the items of a refused one, and links no order without a number', async () => {
+    const list = await page('/dead-letters');
+    expect(list).toContain('<a href="/dead-letters" aria-current="page">Orders that need you</a>');
+    expect(list).toContain('<div class="quiet">X-9 × 1</div>');
+    for (const path of ['/', '/dead-letters', '/corrections', `/batches/${batch}`]) {
+      const text = await page(path);
+      expect(text, path).not.toMatch(/dead letter/i);
+      expect(text, path).not.toContain('href="/order?number="');
+    }
+  });
+
   it('is reached by links that exist', async () => {
     const seen = new Set<string>();
     const queue = ['/'];
@@ -147,12 +158,20 @@ describe('a person who operates', () => {
       return text.includes('Paused') && text;
     });
     expect(paused).not.toContain('<img');
-    await place.drop('while-paused.csv', `${[HEAD, 'PO-7,NEW,A,1', 'PO-8,NEW,A,1'].join('\n')}\n`);
+    await place.drop('while-paused.csv', `${[HEAD, 'PO-7,NEW,A,1', 'PO-8,NEW,A,1', 'PO-9,NEW,A,x'].join('\n')}\n`);
     const queued = await until('a job', async () => {
       const text = await page('/queue');
       return text.includes('/order?number=PO-7') && text;
     });
     expect(queued).toMatch(/<td data-title="state"><div><span class="badge \w+">(?:waiting|active)<\/span>/);
+    await until('the invalid order of the file in progress', async () =>
+      (await page('/dead-letters')).includes('<a href="/order?number=PO-9">PO-9</a>'),
+    );
+    const invalid = await page('/order?number=PO-9');
+    expect(invalid).toMatch(/<span class="badge bad">waits for a person<\/span>.*in <a [^>]*>while-paused\.csv<\/a></s);
+    expect(invalid).toContain('the report shows which one when the batch is finished');
+    expect(invalid).not.toContain('line 0');
+    expect((await place.run(['explain', 'PO-9'])).out).toMatch(/waits for a person.*while-paused.*Wait until batch/s);
     expect(await submit('/environment', '/environment/resume')).toContain('Delivery is running.');
   });
 
@@ -166,6 +185,8 @@ describe('a person who operates', () => {
     await until('the dead letter is discarded', async () =>
       (await submit(letter, `${letter}/discard`)).includes('PO-3 is discarded.'),
     );
+    // At once: the person who discarded it looks at the list next.
+    expect(await page('/dead-letters')).not.toContain('PO-3');
     const who = /id="state".*?<div class="person">\s*([^,<]+),/s.exec(await page('/'))?.[1] ?? '';
     expect(await page('/order?number=PO-3')).toMatch(new RegExp(`discarded by ${who}`));
     expect(await page('/environment')).toMatch(/<td data-title="what"><div>discard<\/div><\/td>/);
@@ -175,7 +196,10 @@ describe('a person who operates', () => {
       body: 'do=send&version=none',
     });
     expect(await late.text()).toContain(`role="alert">Not sent. PO-3 is settled already: discarded by ${who}.`);
-    await until('it left the list', async () => !(await page('/dead-letters')).includes('PO-3'));
+    const settled = await page(`/batches/${batch}`);
+    expect(settled).toMatch(/refused<div>settled since: discarded by /);
+    expect(settled).toContain('1 of 3 that needed a person were settled, or came back in a later file.');
+    expect(settled).toContain('2 orders need a person</a>');
   });
 
   it('reaches the corrections from the list and from the history, which says what an order waits for', async () => {
@@ -186,6 +210,11 @@ describe('a person who operates', () => {
     expect(history).toMatch(/<span class="badge bad">waits for a person<\/span>/);
     expect(history).toContain('<button>Show history</button>');
     expect(history).not.toContain('Show all');
+  });
+
+  it('learns which numbers contain what was entered', async () => {
+    expect(await page('/order?number=o-4', 404)).toContain('These orders contain it: PO-4.');
+    expect(await page('/order?number=o-99', 404)).not.toContain('contain it');
   });
 
   it('learns why an act is impossible', async () => {
@@ -239,7 +268,7 @@ it('an act never leads to another host', async () => {
   }
 });
 
-it('while Redis is away, lasting pages show the last state, the others say so, and all come back', async () => {
+it('while Redis is not reachable, lasting pages show the last state, the others say so, and all come back', async () => {
   await using redis = await startTestRedis();
   await using other = await openWorkplace({ redis: redis.url });
   const running = other.start(['start']);
@@ -250,16 +279,16 @@ it('while Redis is away, lasting pages show the last state, the others say so, a
   };
   await until('the overview', async () => (await load('/')).text.includes('Delivering'));
   await redis.kill();
-  await until('the overview says so', async () => (await load('/')).text.includes('Redis is away'));
+  await until('the overview says so', async () => (await load('/')).text.includes('Redis is not reachable'));
   for (const path of ['/', '/sources']) {
     const { status, text } = await load(path);
-    expect([path, status, /Redis is away<\/span> since .*shown as of/.test(text)]).toEqual([path, 200, true]);
+    expect([path, status, /Redis is not reachable<\/span> since .*shown as of/.test(text)]).toEqual([path, 200, true]);
   }
   for (const path of ['/batches', '/batches/b', '/dead-letters', '/order?number=PO-1', '/queue', '/environment']) {
     const { status, text, refresh } = await load(path);
     expect([path, status, refresh]).toEqual([path, 503, '1']);
-    expect(text).toContain('<h1>Redis is away</h1>');
-    expect(text).toContain('<title>Redis is away · po-sync</title>');
+    expect(text).toContain('<h1>Redis is not reachable</h1>');
+    expect(text).toContain('<title>Redis is not reachable · po-sync</title>');
   }
   for (const [path, status] of [
     ['/api/v1/status', 200],
@@ -271,4 +300,24 @@ it('while Redis is away, lasting pages show the last state, the others say so, a
   await redis.restart();
   await until('the page is back', async () => (await load('/environment')).status === 200);
   await until('the overview is back', async () => (await load('/')).text.includes('Delivering'));
+});
+
+it('while the API cannot be reached, pages say so without network errors, which status has', async () => {
+  await using other = await openWorkplace();
+  const running = other.start(['start']);
+  const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
+  const load = async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`)).text();
+  // A new ledger reads the API's list before its first order.
+  await other.drop('first.csv', `${HEAD}\nPO-0,NEW,A,1\n`);
+  await until('the first order', () => other.stored().size === 1);
+  await other.api[Symbol.asyncDispose]();
+  await other.drop('waits.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  const overview = await until('the pause', async () => {
+    const text = await load('/');
+    return text.includes('Orders that wait') && text.includes('Nothing is lost.') && text;
+  });
+  expect(overview).toContain('the order API cannot be reached');
+  expect(overview).toContain('Nothing is lost. Your operator sees the cause with po-sync status and in the log.');
+  for (const text of [overview, await load('/order?number=PO-1')]) expect(text).not.toContain('ECONNREFUSED');
+  expect((await other.run(['status'])).out).toContain('ECONNREFUSED');
 });

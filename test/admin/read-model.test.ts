@@ -3,8 +3,9 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOpenLetterCount } from '../../src/admin/read-model/changes.ts';
 import { createDeadLetterTable } from '../../src/admin/read-model/dead-letter-table.ts';
+import { createSettledTable } from '../../src/admin/read-model/settled-table.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
-import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import type { Closed, DeadLetter } from '../../src/order/dead-letter.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { connectAsAdmin } from '../support/redis-groups.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -119,6 +120,54 @@ describe('the search of dead letters', () => {
     table.close(batchOf(0), [{ number: 'PO-1', at: '', by: 'discarded' }]);
     expect(table.summary({ q: 'po-1' }).total).toBe(0);
     expect(table.summary({ q: 'po-2' }).total).toBe(1);
+  });
+
+  it('says whether the message of a group is that of one order, and how many rows have no number', () => {
+    const table = tableOf([
+      [{ number: 'PO-1', message: 'from line 1' }, { number: '' }, { number: '' }],
+      [{ number: 'PO-2', message: 'from line 2' }, { number: 'PO-3' }],
+    ]);
+    const groupsOf = (filter: object) =>
+      table.summary(filter).groups.map(({ isExample, nameless }) => [isExample, nameless]);
+    expect(groupsOf({})).toEqual([
+      [false, 2],
+      [true, 0],
+    ]);
+    // Of one batch, and of some rows of it.
+    expect(groupsOf({ batch: batchOf(1) })).toEqual([
+      [false, 0],
+      [false, 0],
+    ]);
+    expect(groupsOf({ q: 'po-2' })).toEqual([[false, 0]]);
+  });
+});
+
+describe('the list of corrections', () => {
+  it('names the time and the person of each action, and rows that came back unchanged only where they were settled', () => {
+    const table = createSettledTable();
+    const closedIn = (batch: string, ...closed: Closed[]) =>
+      table.put(
+        { batch, source: 'inbox', file: `${batch}.csv` },
+        closed.map((one, i) => ({ ...letterOf({ number: `PO-${i + 1}` }, i), closed: one })),
+        new Map(),
+      );
+    const end = { at: '2026-11-22T10:05:00Z', by: 'accepted', batch: batchOf(3), who: 'Anna' };
+    const cameBack = { at: '2026-11-22T10:01:00Z', by: 'fixed', batch: batchOf(2), end };
+    const changes = [{ place: 'line 3', field: 'quantity', from: 'x', to: '' }];
+    closedIn(batchOf(1), { ...cameBack, changes: [] }, { ...cameBack, who: 'Bert', changes });
+    closedIn(batchOf(2), end, end);
+    const found = (who?: string) =>
+      table
+        .settledPage(who === undefined ? {} : { who }, 10)
+        .items.map(({ batch, purchaseOrderNumber, closed }) => [batch, purchaseOrderNumber, closed.who]);
+    expect(found('anna')).toEqual([
+      [batchOf(2), 'PO-2', 'Anna'],
+      [batchOf(2), 'PO-1', 'Anna'],
+    ]);
+    expect(found('bert')).toEqual([[batchOf(1), 'PO-2', 'Bert']]);
+    expect(found()).toHaveLength(3);
+    // The history of an order has every step.
+    expect(table.settledOf('PO-1')).toHaveLength(2);
   });
 });
 

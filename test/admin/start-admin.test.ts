@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Checks } from '../../src/admin/endpoints.ts';
+import type { Checks } from '../../src/admin/http/health.ts';
 import { type AdminOptions, startAdmin } from '../../src/admin/start-admin.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 const fine: Checks = { ready: async () => ({ ok: true, checks: { redis: 'ok' } }) };
 const start = (more: Partial<AdminOptions> = {}) => startAdmin({ host: '127.0.0.1', port: 0, checks: fine, ...more });
 
-/** What a browser sends with a request of our own page. */
+/** What a browser sends with a request of a page of the dashboard. */
 const OWN = { 'sec-fetch-site': 'same-origin' };
 
 type Answer = { status: number; headers: Record<string, unknown>; body: string };

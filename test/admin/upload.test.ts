@@ -37,6 +37,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
     invalid: 1,
     waiting: 0,
     conflicts: ['PO-2'],
+    differences: [{ purchaseOrderNumber: 'PO-2', items: 'A × 9', known: 'A × 1' }],
     list: 'ok',
     problems: [{ purchaseOrderNumber: 'PO-4', field: 'quantity', value: 'none' }],
     first: { purchaseOrderNumber: 'PO-1' },
@@ -46,6 +47,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
 
   const page = await person.page(`/upload/${String(upload['id'])}`);
   expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
+  expect(page.text).toMatch(/data-title="in this file"><div>A × 9<.*data-title="already known"><div>A × 1</);
   expect(page.text).toContain('2 need a person and can be corrected.');
   expect((await send(upload, '0'.repeat(64))).body['code']).toBe('upload-other');
   const answers = await Promise.all([send(upload), send(upload)]);
@@ -71,14 +73,14 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect((await person.call('GET', '/order?number=PO-1')).body['accepted']).not.toHaveProperty('by');
   for (const page of [`/order?number=PO-3`, '/order?number=PO-4']) {
     expect((await person.page(page)).text).toContain(`, line `);
-    expect((await person.page(page)).text).toContain(`, handed in by ${who}`);
+    expect((await person.page(page)).text).toContain(`, submitted by ${who}`);
   }
   const shown = await until('the lists', async () => {
     const { status, text } = await person.page(`/batches/${batch}`);
     return status === 200 && text;
   });
-  expect(shown).toMatch(new RegExp(`handed in by</dt>\\s*<dd>${who}`));
-  expect((await place.run(['explain', 'PO-3'])).out).toContain(`, handed in by ${who}`);
+  expect(shown).toMatch(new RegExp(`submitted by</dt>\\s*<dd>${who}`));
+  expect((await place.run(['explain', 'PO-3'])).out).toContain(`, submitted by ${who}`);
 });
 
 it('a stored file that somebody changed since its preview is not sent', async () => {
@@ -99,7 +101,7 @@ it('when the ledger changed since the preview, nothing is sent and a new preview
   expect([late.status, late.body['code']]).toEqual([409, 'preview-outdated']);
   const { body: again } = await person.call('GET', `/uploads/${String(upload['id'])}`);
   expect(again).toMatchObject({ state: 'ready', changed: true, preview: { new: 1, conflict: 1 } });
-  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain('The ledger changed');
+  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain('Orders changed after');
   expect(place.stored().has('PO-12')).toBe(false);
   expect((await send(upload)).status).toBe(201);
   await until('the order', () => place.stored().has('PO-12'));
@@ -117,6 +119,13 @@ it('an order that only the list of the API has is not sent', async () => {
   await until('the other order', () => place.stored().has('PO-22'));
   const { body } = await person.call('GET', '/order?number=PO-21');
   expect([body['state'], place.stored().get('PO-21')]).toEqual(['accepted', 1]);
+});
+
+it('a file with the content of an earlier one says so before it is sent', async () => {
+  const upload = await person.upload('source=inbox&name=x.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`);
+  const earlier = expect.stringContaining('The same content was read before, as "first.csv" (batch ');
+  expect(upload['preview']).toMatchObject({ duplicate: 2, warnings: [earlier] });
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
 it('cancelling removes the file; it is unknown then', async () => {

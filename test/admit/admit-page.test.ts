@@ -6,15 +6,14 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import { next } from '../../src/ledger/transitions/next.ts';
-import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
+import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import { cancelBatch, cancelledText } from '../../src/operate/batches/cancel-batch.ts';
 import type { FoundDeadLetter } from '../../src/operate/dead-letters/dead-letters-in-progress.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
-import { noOutcomes } from '../../src/order/outcome.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
@@ -26,7 +25,7 @@ type Dropped = {
   again?: boolean;
   no?: number;
   corrects?: Corrects;
-  /** What happens while the reader stands still, after it looked its orders up. */
+  /** What happens while the reader is suspended, after it looked up its orders. */
   meanwhile?: () => Promise<void>;
 };
 const AT_API = { digest: 'content-at-api--', items: [{ articleCode: 'B-2', quantity: 9 }] };
@@ -81,7 +80,7 @@ describe('admission of a page', () => {
     await batches.admitted(batch, orders.length, '');
   }
 
-  /** The ledger of a process that stands still once, between its first lookup and what it does next. */
+  /** The ledger of a process that is suspended once, between its first lookup and what it does next. */
   function standingStill(meanwhile: () => Promise<void>): Ledger {
     let looks = 0;
     return {
@@ -224,7 +223,7 @@ describe('admission of a page', () => {
     expect(await entry('4711')).toMatchObject({ batch: 'b2', state: 'queued' });
   });
 
-  it('a reader that stood still does not enter an order that another one entered and a person canceled', async () => {
+  it('a suspended reader does not enter an order that another one entered and a person canceled', async () => {
     await drop('b1', [order('4711')], {
       meanwhile: async () => {
         await drop('b1', [order('4711')]);
@@ -236,13 +235,13 @@ describe('admission of a page', () => {
     expect(await counts('b1')).toEqual({ cancelled: 1 });
   });
 
-  it('a reader that stood still counts an order as canceled when its batch was canceled meanwhile', async () => {
+  it('a suspended reader counts an order as canceled when its batch was canceled meanwhile', async () => {
     await drop('b1', [order('4711')], { meanwhile: () => batches.cancel('b1', store.time.now()) });
     expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
     expect(await counts('b1')).toEqual({ cancelled: 1 });
   });
 
-  it('a reader that stood still does not enter an order of a batch that is finished', async () => {
+  it('a suspended reader does not enter an order of a batch that is finished', async () => {
     await drop('b1', [order('4711')], {
       meanwhile: async () => {
         await drop('b1', [order('4711')]);
@@ -254,7 +253,7 @@ describe('admission of a page', () => {
     expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
   });
 
-  it('a reader that stood still lets no order of a canceled batch wait for another one', async () => {
+  it('a suspended reader lets no order of a canceled batch wait for another one', async () => {
     await drop('b1', [order('4711')]);
     await drop('b2', [order('4711')], {
       meanwhile: async () => {
@@ -411,11 +410,11 @@ describe('admission of a page', () => {
 });
 
 it('a cancellation names what was accepted before, and that the rest of the file follows', () => {
-  const batch = { batch: 'b1', counts: { ...noOutcomes(), accepted: 3931 } };
-  expect(cancelledText(batch, { cancelled: 1784, underWay: 1, reading: true })).toBe(
+  const batch = { batch: 'b1' };
+  expect(cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true })).toBe(
     '1,784 orders of b1 cancelled; 3,931 orders had been accepted before; 1 order may have been sent and could not be cancelled; the rest of the file is cancelled as it is read.',
   );
-  expect(cancelledText({ ...batch, counts: noOutcomes() }, { cancelled: 2, underWay: 0, reading: false })).toBe(
+  expect(cancelledText(batch, { cancelled: 2, accepted: 0, underWay: 0, reading: false })).toBe(
     '2 orders of b1 cancelled.',
   );
 });

@@ -10,7 +10,7 @@ describe('throughput', () => {
       sinceBoot: () => now,
       sleep: async () => undefined,
     });
-    /** So many outcomes a second for so many seconds. */
+    /** A number of outcomes a second, for a number of seconds. */
     function go(perSecond: number, seconds: number): number {
       for (let i = 0; i < perSecond * seconds; i += 1) {
         now += 1000 / perSecond;

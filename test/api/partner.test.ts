@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { versionOf } from '../../src/core/version.ts';
 import { type DeliveryRig, openDeliveryRig } from '../support/delivery-rig.ts';
 import { envelope, oddAt, openOddApi } from '../support/odd-api.ts';
 
@@ -30,4 +31,15 @@ describe('the list of the partner', () => {
     await rig.partner.tokens.first();
     expect(await rig.partner.list(NOTHING)).toMatchObject({ kind: 'complete' });
   });
+});
+
+it('token, list and orders carry User-Agent: po-sync/<version>', async () => {
+  await using api = await openOddApi();
+  await using rig = await openDeliveryRig({ partner: api });
+  await rig.partner.list(NOTHING);
+  const order = { purchaseOrderNumber: '1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] } as const;
+  await rig.partner.create(await rig.partner.tokens.get(), { ...order, items: [...order.items] }, async () => true);
+  const agents = new Set(api.calls.map(({ endpoint, agent }) => `${endpoint} ${agent}`));
+  const agent = `po-sync/${versionOf()}`;
+  expect(agents).toEqual(new Set([`token ${agent}`, `list ${agent}`, `create ${agent}`]));
 });

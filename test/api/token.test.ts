@@ -30,7 +30,7 @@ describe('token', () => {
     return stack.use(await openSandbox({ onEvent, ...options }));
   }
 
-  /** One daemon's view of the token, with a Redis connection of its own. */
+  /** One daemon's view of the token, with its own Redis connection. */
   async function daemon(
     api: Pick<OpenSandbox, 'baseUrl' | 'authUrl'>,
     more: { clientSecret?: string; environment?: string } = {},
@@ -99,6 +99,17 @@ describe('token', () => {
     expect(requests).toBe(2);
   });
 
+  it('is not requested again at once after a refusal that any daemon got', async () => {
+    const api = await sandbox();
+    const until = store.time.now() + 3_600_000;
+    const refusal = JSON.stringify({ code: 'token-refused', message: 'No.', until });
+    await store.redis.set(store.keys.tokenFailure, refusal);
+    await expect((await daemon(api)).get()).rejects.toMatchObject({ code: 'token-refused', message: 'No.' });
+    expect(requests).toBe(0);
+    await store.redis.del(store.keys.tokenFailure);
+    expect((await (await daemon(api)).get()).value).not.toBe('');
+  });
+
   it('is encrypted in Redis', async () => {
     const api = await sandbox();
     const { value } = await (await daemon(api)).get();
@@ -129,7 +140,7 @@ describe('token', () => {
     await expect(tokens.get()).rejects.toMatchObject({
       code: 'token-refused',
       message: expect.stringContaining('invalid_client'),
-      remedy: expect.stringContaining('client id and secret'),
+      remedy: expect.stringContaining('client ID and the client secret'),
     });
   });
 

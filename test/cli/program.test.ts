@@ -165,6 +165,11 @@ describe('completion', () => {
     for (const name of NAMES) expect(out).toContain(name.split(' ').at(-1));
   });
 
+  it('with --json is one JSON document', async () => {
+    const { out } = await run('completion', 'bash');
+    expect(JSON.parse((await run('completion', 'bash', '--json')).out)).toEqual({ shell: 'bash', script: out });
+  });
+
   it('of another shell is refused', async () => {
     expect(await run('completion', 'tcsh')).toMatchObject({ code: 1, err: expect.stringContaining('bash, zsh, fish') });
   });

@@ -11,7 +11,7 @@ const sectionOf = (key: string) => page.split(/^### /m).find((section) => sectio
 
 type Key = { path: string[]; default?: unknown };
 
-/** Every key of the schema that holds a value of its own; what stands below names and in lists has no step for those. */
+/** Every key of the schema that has a value; the keys below names and in lists have no step for those. */
 function keysIn(schema: unknown, at: string[] = []): Key[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_FILE, configOf, LEAST, loadText, problemsIn, warningsIn } from '../support/config-text.ts';
 
-/** The least configuration with more keys below it. */
+/** The minimal configuration with more keys below it. */
 const withMore = (yaml: string) => `${LEAST}${yaml}\n`;
 
 describe('the minimal configuration', () => {
@@ -150,11 +150,18 @@ describe('a wrong value is reported with the expected one', () => {
     ['delivery:', 'delivery: has no value: give it one, or remove the key'],
     ['reports: { path: "" }', 'reports.path: must not be empty'],
     ['data: ~/po-sync', 'data: must not begin with ~'],
-    ['data: C:\\po-sync', 'data: is a path of Windows: write the folder of this machine where the share is mounted'],
-    ['data: C:/po-sync', 'data: is a path of Windows'],
-    ["data: '\\\\server\\share'", 'data: is a path of Windows'],
+    ['data: C:\\po-sync', 'data: is a Windows path: write the folder of this machine where the share is mounted'],
+    ['data: C:/po-sync', 'data: is a Windows path'],
+    ["data: '\\\\server\\share'", 'data: is a Windows path'],
     ['data: “../data”', 'data: begins with the typographic quote “: use " or \''],
     ['mappings: { m: { decimal: comma } }', 'mappings.m.decimal: expected one of ".", ",", auto; found "comma"'],
+    ['mappings: { m: { decimal: comma } }', 'found "comma" (use ",")'],
+    ['mappings: { m: { delimiter: semicolon } }', 'or "\\t" (use ";")'],
+    ['mappings: { m: { delimiter: Comma } }', '(use ",")'],
+    ['mappings: { m: { encoding: latin1 } }', 'found "latin1" (use iso-8859-1)'],
+    ['mappings: { m: { encoding: Latin-9 } }', '(use iso-8859-15)'],
+    ['mappings: { m: { encoding: cp1252 } }', '(use windows-1252)'],
+    ['mappings: { m: { encoding: ANSI } }', '(use windows-1252)'],
     ['notify: { on: [paused] }', 'notify: expected a list, found keys and values; begin each entry with "- "'],
     ['data: 5', 'data: expected text, found 5; put it in quotes'],
     ['data: "a\\0b"', 'data: must not contain control characters'],
@@ -305,7 +312,7 @@ it.each([
   ['- a\n', 'expected keys and values, found a list'],
   ['hello', 'expected keys and values, found "hello"'],
   ['environment: [', 'this [ is never closed'],
-])('text that is no configuration is told, not thrown: %j', (text, sentence) => {
+])('text that is not a configuration is reported, not thrown: %j', (text, sentence) => {
   expect(problemsIn(text).join('\n')).toContain(sentence);
 });
 

@@ -119,10 +119,10 @@ describe('are refused', () => {
       'it is not a file',
     ],
     [
-      'when two environments have one client id',
+      'when two environments have one client ID',
       { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID: 'client' },
       'secret-shared',
-      'staging and uat-2 have the same client id.',
+      'staging and uat-2 have the same client ID.',
     ],
   ])('%s', async (_, env, code, message) => {
     const refusal = await loadSecrets(config, env).catch((error: unknown) => error);

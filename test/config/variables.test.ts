@@ -27,7 +27,7 @@ it.each([
   );
 });
 
-it('any other environment wants none', () => {
+it('any other environment requires none', () => {
   expect(() => requireConfirmation(open, undefined, { PO_SYNC_CONFIRM: 'production' })).not.toThrow();
 });
 

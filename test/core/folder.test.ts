@@ -1,6 +1,8 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ownersOf } from '../../src/core/errors.ts';
 import { makePath, makePathSync } from '../../src/core/folder.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -38,4 +40,16 @@ it('makePath names the first folder that it created', async () => {
   const first = path.join(temp.path, 'a');
   expect(await makePath(path.join(first, 'b'))).toBe(first);
   expect(await makePath(first)).toBeUndefined();
+});
+
+it('a refused permission names the owner, the mode and the user that runs po-sync', async () => {
+  await using folder = await makeTempFolder();
+  await chmod(folder.path, 0o750);
+  const refusal = (file: string) => Object.assign(new Error('refused'), { code: 'EACCES', path: file });
+  const me = String(userInfo().uid);
+  const owner = new RegExp(`^ \\(owner .*\\b${me}\\)?, mode 0750; po-sync runs as .*\\b${me}\\)?\\)$`);
+  expect(ownersOf(refusal(folder.path))).toMatch(owner);
+  const below = ownersOf(refusal(path.join(folder.path, 'missing', 'file')));
+  expect(below).toContain(` (of ${folder.path}: owner `);
+  expect(ownersOf(Object.assign(new Error('gone'), { code: 'ENOENT', path: folder.path }))).toBe('');
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type HttpCall, type HttpEnd, openHttp } from '../../src/core/http.ts';
 import { until } from '../support/until.ts';
 
-/** A server that treats each connection as it is told, and records what came in. */
+/** A server that treats each connection as requested, and records what it receives. */
 async function serve(treat: (socket: Socket, received: () => string) => void) {
   const server: Server = createServer();
   const sockets = new Set<Socket>();
@@ -59,7 +59,7 @@ describe('http', () => {
     return opened;
   }
 
-  /** Answers once the whole request is in. */
+  /** Answers once the complete request has arrived. */
   function answering(text: string, then: 'keep' | 'end' | 'reset' = 'keep') {
     return (socket: Socket) =>
       socket.on('data', (chunk) => {

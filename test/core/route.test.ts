@@ -139,10 +139,10 @@ describe.skipIf(!HAS_OPENSSL)('a proxy', () => {
     const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
     const without = errorOf(await post(url, { proxyTo: through(proxy.url) }));
     expect(without.code).toBe('proxy-authentication');
-    expect(without.message).toContain('requires a user and a password');
+    expect(without.message).toContain('requires a user name and a password');
     expect(without.remedy).toContain('_PROXY_PASSWORD');
     const wrong = errorOf(await post(url, { proxyTo: through(proxy.url, basic('erp:wrong')) }));
-    expect(wrong.message).toContain('refuses user and password');
+    expect(wrong.message).toContain('refuses the user name and the password');
     expect(await post(url, { proxyTo: through(proxy.url, basic('erp:s3cret')) })).toMatchObject({ kind: 'answered' });
   });
 

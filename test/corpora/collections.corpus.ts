@@ -17,7 +17,7 @@ import {
 } from './collections.ts';
 import { workbookVerdicts } from './workbooks.ts';
 
-// Files that others wrote, in the folder that CORPORA names: see docs/files.md, "How much". What is sent is always right.
+// Files that others wrote, in the folder that CORPORA names: see docs/files.md, "Limits and measurements". What is sent is always right.
 
 const folder = process.env['CORPORA'];
 const PLAIN = 'purchaseOrderNumber,articleCode,quantity';
@@ -46,7 +46,7 @@ function found(name: string): string {
   return place;
 }
 
-// Each workbook and sheet is read by a process of its own.
+// Each workbook and sheet is read by a separate process.
 const LONG = { timeout: 1_800_000 };
 
 describe.runIf(folder !== undefined)('a collection sends nothing wrong', LONG, () => {

@@ -72,7 +72,9 @@ async function read(file: string): Promise<{ records: number; orders: CheckedOrd
   }
 }
 
-/** What may be sent is what product and API know: nothing empty, nothing hidden, whole numbers above zero. */
+/**
+ * What may be sent is what docs/contract.md and the API know: nothing empty, nothing hidden, whole numbers above zero.
+ */
 function expectSound(order: CheckedOrder): void {
   if (!order.valid) {
     expect(order.problems.length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
-import { next } from '../../src/ledger/transitions/next.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { policy } from '../support/entry.ts';
 import { until } from '../support/until.ts';

@@ -4,11 +4,11 @@ import { type AttemptEnd, attempt } from '../../src/deliver/attempt.ts';
 import type { Line } from '../../src/deliver/may-begin.ts';
 import type { Turn } from '../../src/deliver/places.ts';
 import { type Entry, INTENT_FRESH } from '../../src/ledger/entry.ts';
-import type { Step } from '../../src/ledger/transitions/step.ts';
+import type { Step } from '../../src/ledger/state-machine/step.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { entryOf, policy } from '../support/entry.ts';
 
-// A machine cannot be suspended here, so its clocks are made up; the simulation and test/faults freeze whole processes.
+// A machine cannot be suspended here, so its clocks are made up; the simulation and test/faults freeze processes.
 
 type World = {
   /** How long the intent took to become durable, by each clock; then how long it waited for a place. */
@@ -18,14 +18,16 @@ type World = {
   /** What happens while the intent waits for its place. */
   meanwhile?: 'held' | 'paused' | 'revoked' | 'stopped';
   isHeldFromConnection?: boolean;
+  /** It tests whether the API accepts orders again, and is still there or was cancelled while it waited. */
+  probe?: 'there' | 'cancelled';
 };
 
-type Seen = { written: boolean; released: boolean; end: AttemptEnd; steps: Step[] };
+type Seen = { turns: number; passedOn: number; written: boolean; released: boolean; end: AttemptEnd; steps: Step[] };
 
 /** One attempt in that world. */
-async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFromConnection = false }: World) {
+async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFromConnection = false, probe }: World) {
   const now = { monotonic: 1_000, wall: 1_700_000_000_000 };
-  const seen: Omit<Seen, 'end'> = { written: false, released: false, steps: [] };
+  const seen: Omit<Seen, 'end'> = { turns: 0, passedOn: 0, written: false, released: false, steps: [] };
   const happened = { connected: false, taken: false };
   const stopping = new AbortController();
   const isNow = (what: World['meanwhile']) => happened.taken && meanwhile === what;
@@ -49,6 +51,7 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
       policy,
       ledger: {
         inFlight: new Set<string>(),
+        lookup: async () => [probe === 'there' ? { kind: 'open', entry: entryOf() } : { kind: 'nothing' }],
         take: async (_: Entry, step: Step) => {
           if (seen.steps.length === 0) pass(took?.monotonic ?? 5, took?.wall ?? 5);
           seen.steps.push(step);
@@ -63,7 +66,14 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
       create,
     },
     breaker: {
-      pass: async () => 'closed',
+      pass: async () => (probe === undefined ? 'closed' : 'probe'),
+      probeMayBegin: async () => {
+        seen.turns += 1;
+        return true;
+      },
+      passOn: async () => {
+        seen.passedOn += 1;
+      },
       acceptedSince: async () => false,
       sawNoHold: () => undefined,
       stillPasses: async () => !isNow('paused'),
@@ -104,7 +114,12 @@ describe('an order', () => {
     expect(await isWritten({ turn: 'waited', waited: INTENT_FRESH - 10 })).toBe(true);
   });
 
-  it('is not written by a process that stood still after its intent', async () => {
+  it('that tries for the others takes its turn, and hands it on without one if it was cancelled while it waited', async () => {
+    expect(await tryOne({ probe: 'there' })).toMatchObject({ written: true, turns: 1, passedOn: 0 });
+    expect(await tryOne({ probe: 'cancelled' })).toMatchObject({ written: false, turns: 0, passedOn: 1, steps: [] });
+  });
+
+  it('is not written by a process that was suspended after its intent', async () => {
     expect(await isWritten({ took: { monotonic: INTENT_FRESH, wall: INTENT_FRESH } })).toBe(false);
   });
 

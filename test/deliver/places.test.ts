@@ -5,7 +5,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { createPlaces, type Place, type Turn } from '../../src/deliver/places.ts';
 import { runs } from '../support/runs.ts';
 
-/** Places with a clock that moves only when told; each attempt ends when told. */
+/** Places with a clock that moves only on request; each attempt ends on request. */
 function openPlaces(concurrency: number, ahead: number) {
   let now = 0;
   const sleeps: { at: number; wake: () => void }[] = [];
@@ -138,7 +138,7 @@ describe('the places of calls', () => {
   });
 });
 
-describe('the opening of delivery', () => {
+describe('the ramp-up of delivery', () => {
   it('lets one call begin every quarter of a second until one is answered', async () => {
     const { enter, pass, beganAt } = openPlaces(64, 16);
     await enter(100);
@@ -189,7 +189,7 @@ describe('the opening of delivery', () => {
     );
   });
 
-  it('opens fully once as many calls as may be in flight were answered', async () => {
+  it('ends once as many calls as may be in flight were answered', async () => {
     const { enter, answer, inFlight } = openPlaces(8, 2);
     await enter(100);
     for (let i = 0; i < 8; i += 1) await answer(true);

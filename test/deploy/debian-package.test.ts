@@ -27,6 +27,7 @@ test('the Debian package contains a po-sync that runs, its unit, and a configura
   const { stdout: listed } = await run('dpkg-deb', ['-c', file], { maxBuffer: 64 * 1024 * 1024 });
   expect(listed).toMatch(/^-rw-r-----\s+root\/root .* \.\/etc\/po-sync\/po-sync\.yaml$/m);
   expect(listed).toContain('./lib/systemd/system/po-sync.service');
+  expect(listed).toMatch(/^-rwxr-xr-x\s+root\/root .* \.\/usr\/sbin\/po-sync-service$/m);
   expect(listed).not.toMatch(/^[^l](?:\S{4}|\S{7})w/m);
   await run('dpkg-deb', ['-e', file, path.join(folder.path, 'control')]);
   // Without the inbox of its configuration the daemon would not start.

@@ -21,20 +21,20 @@ export type Shown = {
   type(text: string): Promise<void>;
   /** Presses the space bar on a file input, and chooses a file in the dialog that opens. */
   choose(file: string): Promise<void>;
-  /** Takes a picture of the whole page. */
+  /** Takes a picture of the complete page. */
   picture(file: string): Promise<void>;
   /** Prints it on A4. */
   print(file: string): Promise<void>;
   /** Addresses that the page asked for, itself excepted. */
   requests: readonly string[];
-  /** What the browser had to complain of: errors, and what the page's own policy stopped. */
+  /** What the browser reported: errors, and what the page's own policy blocked. */
   complaints: readonly string[];
 };
 
 /** Code, number and text of the keys that tests press. */
 const KEYS = { Tab: ['Tab', 9, ''], Enter: ['Enter', 13, '\r'], ' ': ['Space', 32, ' '] } as const;
 
-/** A Chromium without a window, in a profile of its own. */
+/** A Chromium without a window, in a separate profile. */
 export type Browser = AsyncDisposable & { show(file: string, look: Look): Promise<Shown> };
 
 export async function openBrowser(): Promise<Browser> {

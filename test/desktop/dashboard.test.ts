@@ -47,7 +47,7 @@ const PLOTS = `[...document.querySelectorAll('.plots canvas')].map((canvas) => [
   canvas.getAttribute('aria-label'),
 ])`;
 
-it('the plots move while a batch runs, and the page says so while Redis or the daemon is away, and recovers', async () => {
+it('the plots move while a batch runs, and the page says so while Redis or the daemon is not reachable, and recovers', async () => {
   await using redis = await startTestRedis();
   await using place = await openWorkplace({ redis: redis.url });
   const daemon = place.start(['start']);
@@ -73,7 +73,7 @@ it('the plots move while a batch runs, and the page says so while Redis or the d
   for (const i of [0, 1, 2]) expect(after[i]?.[0], String(i)).not.toBe(before[i]?.[0]);
 
   await redis.kill();
-  await shows(page, 'Redis is away');
+  await shows(page, 'Redis is not reachable');
   await redis.restart();
   await shows(page, 'Delivering');
   await until('plots after the page was loaded again', async () => (await plots()).length === 3);

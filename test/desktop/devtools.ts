@@ -1,4 +1,4 @@
-/** What an event may tell, as far as anybody here listens. */
+/** The parts of an event that are used here. */
 type KnownInvalid = { request?: { url: string }; entry?: { text: string }; backendNodeId?: number };
 
 /** One tab, by the Chrome DevTools Protocol. */

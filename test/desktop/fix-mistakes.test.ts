@@ -6,7 +6,7 @@ import { type Dropped, openFixRound } from '../support/fix-round.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { type Operation, openSpreadsheet, type TextForm } from './spreadsheet.ts';
 
-// What people do to fix files in a spreadsheet, besides correcting them. Nothing is sent that nobody ordered.
+// What people do to fix files in a spreadsheet, besides correcting them. Only what somebody ordered is sent.
 
 const FIELDS = { purchaseOrderNumber: 'PO_NO', articleCode: 'MATNR', quantity: 'MENGE' };
 const ROWS = [

@@ -76,7 +76,7 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
 
 type Violation = { id: string; impact: string; nodes: { html: string }[] };
 
-it('the pages on which people act have no serious fault either, in both themes, on a phone, and while Redis is away', async () => {
+it('the pages on which people act have no serious fault either, in both themes, on a phone, and while Redis is not reachable', async () => {
   await using redis = await startTestRedis();
   const faults = [{ kind: 'answer', status: 400, message: 'articleCode X-9 is invalid', orders: ['PO-3'] }];
   await using place = await openWorkplace({ redis: redis.url, faults: { faults } });
@@ -126,7 +126,7 @@ it('the pages on which people act have no serious fault either, in both themes, 
   await look('not-found', '/batches/none');
   await look('order', '/order?number=PO-3');
   await redis.kill();
-  await until('Redis is away', async () => (await person.page('/queue')).status === 503);
+  await until('Redis is not reachable', async () => (await person.page('/queue')).status === 503);
   await look('away', '/dead-letters');
   await look('away-overview', '/');
   await look('away-sources', '/sources');

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** What these tests want of the machine, and how Debian calls it. */
+/** What these tests need on the machine, and its Debian package. */
 const PACKAGES = { soffice: 'libreoffice-calc-nogui', chromium: 'chromium' } as const;
 
 /** The path of a desktop program. These tests run on request only, so a missing program fails them. */

@@ -9,7 +9,7 @@ import { AT, dead, done, inputOf, problem, reportOf, rows, wrong } from '../supp
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { type Browser, type Look, openBrowser } from './browser.ts';
 
-// report.html as people meet it. The pictures stay in a folder that is told at the end: look at them.
+// report.html as people meet it. The pictures stay in a folder that is named at the end: look at them.
 
 const PICTURES = path.join(tmpdir(), 'po-sync-pictures');
 const BIDI = '\u202Egnp.exe\u202C \u2066left\u2069 שלום مرحبا';
@@ -149,7 +149,7 @@ const LOOKS: Record<string, Look> = {
   paper: { width: 720, height: 1000, paper: true },
 };
 
-/** Boxes whose text does not fit into them and cannot be scrolled to, and those that stand out of the page. */
+/** Boxes whose text does not fit into them and cannot be scrolled to, and those that are wider than the page. */
 const CLIPPED = `(() => {
   const found = [];
   for (const one of document.querySelectorAll('main *')) {
@@ -178,12 +178,17 @@ const FAINT = `(() => {
   return [...found];
 })()`;
 
+/** The space in pixels between each line above a rule that folds something out and that rule. */
+const ABOVE_RULES = `[...document.querySelectorAll('p + details')].map((one) => one.getBoundingClientRect().top - one.previousElementSibling.getBoundingClientRect().bottom)`;
+
 let browser: Browser;
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 beforeAll(async () => {
   temp = await makeTempFolder();
   browser = await openBrowser();
   await mkdir(PICTURES, { recursive: true });
+  // The page `settled` links it.
+  await writeReport(inputOf(path.join(temp.path, LATER), usual));
   for (const [name, [orders, more = {}]] of Object.entries(PAGES)) {
     const report = reportOf(orders, more);
     if (report.finishedAt === null) {
@@ -210,6 +215,7 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
     expect(await page.evaluate(CLIPPED)).toEqual([]);
     expect(await page.evaluate(FAINT)).toEqual([]);
+    expect(Math.min(...(await page.evaluate<number[]>(ABOVE_RULES)))).toBeGreaterThan(8);
     expect(page.requests).toEqual([]);
     expect(page.complaints).toEqual([]);
     expect(await page.evaluate('document.images.length')).toBe(0);

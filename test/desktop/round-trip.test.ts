@@ -49,7 +49,7 @@ async function runOnce(): Promise<number | null> {
   return code;
 }
 
-/** Drops a file with three orders to mend, has its fix file edited, drops that, and looks at what became of all. */
+/** Drops a file with three faulty orders, edits its fix file, drops that, and checks all outcomes. */
 async function around(
   office: Spreadsheet,
   name: string,

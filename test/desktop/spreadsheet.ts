@@ -8,7 +8,7 @@ import { programOf } from './programs.ts';
 
 const run = promisify(execFile);
 
-/** What stands in the boxes of LibreOffice's dialogs for text files. */
+/** The values in the boxes of LibreOffice's dialogs for text files. */
 export type TextForm = {
   delimiter: ',' | ';' | '\t';
   encoding: 'utf-8' | 'utf-16le' | 'windows-1252';
@@ -45,7 +45,7 @@ export type Operation =
   | { do: 'merge'; column: number; row: number; to: number }
   | { do: 'fill-down'; column: number; row: number; to: number };
 
-/** A person at LibreOffice Calc, in a profile of their own. */
+/** A person at LibreOffice Calc, in a separate profile. */
 export type Spreadsheet = AsyncDisposable & {
   edit(editing: Editing): Promise<void>;
   /** Edits several files in one sitting. */

@@ -101,10 +101,10 @@ describe('on a terminal', () => {
   });
 
   it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
-    '%s says the same without colour as with it',
+    '%s says the same without color as with it',
     async (args) => {
       const words = (lines: string[]) => stripVTControlCharacters(lines.join(' ')).replace(/\d+/g, '0').split(/\s+/);
-      // How long ago something was has other words now and then.
+      // The text for how long ago something was changes with time.
       await until('the same words', async () => {
         const [plain, coloured] = [await shown(args, 80, { NO_COLOR: '1' }), await shown(args, 80)];
         expect(plain.join('')).not.toContain('\u001b');
@@ -147,6 +147,7 @@ it('a file that could not be read says so, with its place and what to do', async
   expect(document).toMatchObject({ state: 'unreadable', error: { message: expect.stringContaining('line 2') } });
   const shown = await place.run(['batches', 'show', broken]);
   expect(shown.out).toMatch(
-    /unreadable\n[\s\S]*line 2[\s\S]*The file is \S+failed\/\S+\/broken\.csv\. Correct it and drop the/,
+    /unreadable\n[\s\S]*line 2[\s\S]*drop the complete file again\. To dismiss it, remove it:\n {2}\S+failed\/\S+\/broken\.csv\n/,
   );
+  expect(shown.out).toContain(document.error.remedy);
 });

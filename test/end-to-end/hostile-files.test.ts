@@ -9,7 +9,7 @@ import { openWorkplace } from '../support/workplace.ts';
 const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const COLUMNS = Array.from({ length: 9_996 }, (_, i) => `c${i}`).join(',');
 
-/** Each is refused as a whole, with its line where one can be named. */
+/** Each is refused completely, with its line where one can be named. */
 const UNREADABLE: Record<string, [content: string | Buffer, code: string]> = {
   'quote.csv': [`${HEADER}\n1,NEW,"A,1\n`, 'unreadable-quote'],
   'quote-without-end.csv': [`${HEADER}\n1,NEW,"A,1\n${'2,NEW,B,1\n'.repeat(200_000)}`, 'unreadable-too-large'],

@@ -8,15 +8,17 @@ import { CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
-/** A webhook that fails the first call, and the bodies of those it took. */
-async function openHook() {
+/** A webhook that fails the first call, or each until it is repaired, and the bodies of those it took. */
+async function openHook({ isBroken } = { isBroken: false }) {
+  let isFine = !isBroken;
   const calls: string[] = [];
   const taken: Notice[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       calls.push(body);
-      if (calls.length > 1) taken.push(JSON.parse(body) as Notice);
-      response.writeHead(calls.length > 1 ? 200 : 503).end();
+      const isTaken = isFine && calls.length > 1;
+      if (isTaken) taken.push(JSON.parse(body) as Notice);
+      response.writeHead(isTaken ? 200 : 503).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -25,6 +27,9 @@ async function openHook() {
     url: `http://127.0.0.1:${port}/T0p-S3cret-Path`,
     calls,
     taken,
+    repair: () => {
+      isFine = true;
+    },
     [Symbol.asyncDispose]: async () => void server.close(),
   };
 }
@@ -62,7 +67,7 @@ it('a run reports what needs a person by webhook and program, tried again, witho
   expect(ended.out).not.toContain('T0p-S3cret-Path');
 });
 
-it('two daemons report once that a source is silent and heard again, and that delivery pauses and resumes', async () => {
+it('two daemons report once that a source is silent and active again, and that delivery pauses and resumes', async () => {
   await using hook = await openHook();
   const closed = { kind: 'answer', status: 503, message: 'closed for the night', calls: '1-20' };
   await using place = await openWorkplace({
@@ -85,3 +90,45 @@ it('two daemons report once that a source is silent and heard again, and that de
   expect(told('resumed')).toMatchObject([{ event: 'paused', since: told('paused')[0]?.since }]);
   expect(new Set(hook.taken.map((notice) => JSON.stringify(notice))).size).toBe(hook.taken.length);
 });
+
+it('status and doctor say that a webhook refuses notices; pause and resume produce test notices', async () => {
+  await using hook = await openHook({ isBroken: true });
+  await using place = await openWorkplace({ more: `notify: [{ on: [paused], webhook: '${hook.url}' }]\n` });
+  const daemon = place.start(['start']);
+  await until('the daemon runs', async () => (await statusOf(place)).daemons.length === 1);
+  expect((await place.run(['pause', '--reason', 'test of the notices'])).code).toBe(0);
+  const { host } = new URL(hook.url);
+  await until('status shows it', async () => (await statusOf(place)).daemons[0]?.notices !== undefined);
+  const [trouble] = (await statusOf(place)).daemons[0]?.notices ?? [];
+  expect(trouble).toMatchObject({
+    receiver: `webhook ${host}`,
+    waiting: 1,
+    lost: 0,
+    error: 'the webhook answered 503',
+  });
+  const text = `webhook ${host} did not accept its last notice: the webhook answered 503; 1 notice waits`;
+  expect((await place.run(['status'])).out).toContain(text);
+  const port = (await statusOf(place)).daemons[0]?.adminPort;
+  await until('the overview shows it', async () => {
+    const page = await fetch(`http://127.0.0.1:${port}/`);
+    return (await page.text()).includes(text);
+  });
+  const doctor = await place.run(['doctor']);
+  expect(doctor.out).toMatch(new RegExp(`warn +notices +${text}\n +→ Check the receiver`));
+  expect(doctor.out).toContain(`${host} answers, no TLS`);
+  expect(JSON.stringify(trouble) + doctor.out).not.toContain('T0p-S3cret-Path');
+  hook.repair();
+  expect((await place.run(['resume'])).code).toBe(0);
+  await until('both are taken', () => hook.taken.length === 2);
+  expect(hook.taken.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
+  expect(hook.taken[0]).toMatchObject({ text: expect.stringContaining('test of the notices') });
+  await until('status is fine', async () => (await statusOf(place)).daemons[0]?.notices === undefined);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+});
+
+type Daemons = { daemons: { adminPort?: number; notices?: unknown[] }[] };
+
+async function statusOf(place: { run(args: string[]): Promise<{ out: string }> }): Promise<Daemons> {
+  return JSON.parse((await place.run(['status', '--json'])).out) as Daemons;
+}

@@ -1,6 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { appendFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 function jsonOf(count: number, first: number): string {
@@ -13,6 +15,14 @@ function jsonOf(count: number, first: number): string {
     ],
   }));
   return JSON.stringify(orders);
+}
+
+/** Makes all checks of settled files due. */
+async function makeChecksDue(url: string): Promise<void> {
+  const redis = await connectRedis(url);
+  const [key = ''] = await redis.keys('*:file-checks');
+  for (const check of await redis.zrange(key, 0, '-1')) await redis.zadd(key, 0, check);
+  redis.disconnect();
 }
 
 describe('start --once', () => {
@@ -47,6 +57,22 @@ describe('start --once', () => {
     expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(calls);
     const [, again] = await place.reportsNow();
     expect(again).toMatchObject({ counts: { orders: 50, accepted: 0, duplicate: 50 }, open: 0 });
+  });
+
+  it('ends with 2, once, when the file of an earlier run has grown since', async () => {
+    const url = await openDatabase();
+    await using place = await openWorkplace({ redis: url });
+    await place.drop('orders.csv', csvOf(2));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    const [settled = ''] = (await readdir(place.inbox, { recursive: true })).filter((name) =>
+      /done.*\.csv$/.test(name),
+    );
+    await appendFile(path.join(place.inbox, settled), 'PO-9,NEW,A-1,1\n');
+    await makeChecksDue(url);
+    const { code, out } = await place.run(['start', '--once', '--json']);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 2, batches: [{ file: 'orders.csv', needPerson: 1 }] });
+    expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable', counts: { orders: 2, accepted: 2 } }]);
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   });
 
   it('ends with 2 when rows are wrong, and reports each with its line', async () => {

@@ -43,7 +43,7 @@ describe('batches of a running daemon', () => {
     );
   }
 
-  it('a batch that is refused alike is held; release lets the rest go', async () => {
+  it('a batch whose orders are refused alike is held; release sends the rest', async () => {
     await place.drop('held.csv', csvOf(500));
     await until('the hold', async () => (await batchOf('held.csv')).state === 'held');
     const { batch, held } = await batchOf('held.csv');
@@ -56,8 +56,11 @@ describe('batches of a running daemon', () => {
     expect(await readdir(path.join(processing, batch))).toEqual(['held.csv']);
     expect((await run('status')).out).toMatch(new RegExp(`${batch} +held\\.csv +held`));
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch}`);
-    expect(await run('batches', 'release', batch)).toMatchObject({ code: 1, err: expect.stringContaining('--yes') });
-    // What was refused before the hold waits for a person already, though the report is still to come.
+    expect(await run('batches', 'release', batch)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/[^.]\. Release it\?[\s\S]*--yes/),
+    });
+    // What was refused before the hold already waits for a person, although the report is not written yet.
     const { out } = await run('--json', 'dead-letters', 'list', '--batch', batch);
     expect(JSON.parse(out).deadLetters.length).toBeGreaterThan(3);
     expect(JSON.parse(out).deadLetters[0]).toMatchObject({
@@ -65,7 +68,7 @@ describe('batches of a running daemon', () => {
       payload: { orderState: 'NEW' },
       httpStatus: 400,
     });
-    // Other files go past it, though it fills what room there is in the queue.
+    // Other files overtake it, although it fills the queue.
     await place.drop('other.csv', csvOf(20).replaceAll('PO-', 'OTHER-'));
     expect(await reportOf('other.csv')).toMatchObject({ counts: { orders: 20, accepted: 20 } });
     expect(await batchOf('held.csv')).toMatchObject({ state: 'held', counts: { orders: 500 } });
@@ -102,6 +105,8 @@ describe('batches of a running daemon', () => {
         new RegExp(`^[\\d,]+ orders of ${batch} cancelled[^]*To send them after all, drop the file again`),
       ),
     });
+    // The daemon cancels the rest of the file: the number includes it, or the text says that it is still to come.
+    expect(out).toMatch(/^3,000 orders|the rest of the file is cancelled as it is read/);
     const { counts, open } = await reportOf('wrong.csv');
     expect({ counts, open }).toMatchObject({ counts: { orders: 3000, cancelled: 3000, accepted: 0 }, open: 0 });
     expect([...place.stored().keys()].filter((number) => number.startsWith('PO-1000'))).toEqual([]);
@@ -111,6 +116,24 @@ describe('batches of a running daemon', () => {
       err: expect.stringContaining('is finished'),
     });
     await run('resume');
+  });
+
+  it('cancel of a batch of which orders were sent ends with 2 and counts them, and all that is cancelled', async () => {
+    await place.drop('late.csv', csvOf(3000, 20_001));
+    const { batch } = await until('an accepted order', async () => {
+      const { out } = await run('--json', 'batches', 'list');
+      const { batches }: { batches: (ShownBatch & { counts: { accepted: number } })[] } = JSON.parse(out);
+      return batches.find(({ file, counts }) => file === 'late.csv' && counts.accepted > 0);
+    });
+    await run('pause');
+    const { code, out } = await run('--json', 'batches', 'cancel', batch, '--yes');
+    const told: { cancelled: number; accepted: number; reading: boolean } = JSON.parse(out);
+    await run('resume');
+    const { counts } = await reportOf('late.csv');
+    expect(code).toBe(2);
+    expect(told.accepted).toBeGreaterThan(0);
+    if (!told.reading) expect(told.cancelled).toBe(counts.cancelled);
+    expect(counts.accepted + counts.cancelled).toBe(3000);
   });
 
   it('what was cancelled may come again in another file', async () => {

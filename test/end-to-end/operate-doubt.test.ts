@@ -46,8 +46,14 @@ describe('orders in doubt where the API gives no list', () => {
     );
   });
 
+  it('dead-letters list says how to resolve them, not to correct them', async () => {
+    const { out } = await run('dead-letters', 'list');
+    expect(out).toMatch(/Check whether the API has the orders[\s\S]*dead-letters resolve ORDER --as accepted/);
+    expect(out).not.toMatch(/Correct and drop|discard|unchanged/);
+  });
+
   it('discard leaves them: whether the API has them is not known', async () => {
-    const { code, out } = await run('dead-letters', 'discard', '--yes');
+    const { code, out } = await run('dead-letters', 'discard', '--all', '--yes');
     expect({ code, out }).toEqual({
       code: 2,
       out: expect.stringContaining('3 orders cannot be discarded: in doubt'),
@@ -102,12 +108,14 @@ describe('orders in doubt where the API gives no list', () => {
   it('after a rollback delivery waits for a person, who may resume it without the list', async () => {
     expect(await run('reconcile', '--repair', '--without-list', '--yes')).toMatchObject({
       code: 0,
-      out: 'Nothing waits for the list.\n',
+      out: 'Delivery is not waiting for the list.\n',
     });
     await redis.flushdb();
     await place.drop('more.csv', csvOf(2, 11));
     const daemon = place.start(['start']);
-    await until('a hold that names the way out', async () => (await run('status')).out.includes('run reconcile'));
+    await until('a hold that names the way out', async () =>
+      (await run('status')).out.includes('run po-sync reconcile'),
+    );
     expect((await run('resume')).out).toMatch(
       /still paused[\s\S]*without a list run po-sync reconcile --repair --without-list/,
     );
@@ -140,14 +148,22 @@ describe('orders in doubt where a person decides and the list can be had', () =>
     expect(await place.run(['reconcile'])).toMatchObject({
       code: 2,
       out: expect.stringMatching(
-        /2 orders are different at the API, in content or state[\s\S]*PO-1 +in doubt +the same/,
+        /2 orders are different at the API, in content or state\. Settle them with po-sync reconcile --repair\.\n[\s\S]*PO-1 +in doubt +the same/,
       ),
     });
     expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('1 order settled as accepted.'),
     });
-    expect(await place.run(['reconcile', '--repair', '--yes'])).toMatchObject({ code: 0 });
+    const explained = await place.run(['explain', 'PO-1'], { USER: 'anna' });
+    expect(explained.out).toMatch(/its dead letter was closed: found in the API's list by /);
+    expect(explained.out).not.toContain('rebuilt');
+    expect(await place.run(['reconcile', '--repair', '--yes'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(
+        '0 orders added to the ledger. 1 order settled as accepted: PO-2. Ledger and API agree.',
+      ),
+    });
     expect(await place.reportsNow()).toMatchObject([{ open: 0, counts: { accepted: 1, inDoubt: 2 } }]);
     expect([...place.stored().values()]).toEqual([1, 1, 1]);
   });

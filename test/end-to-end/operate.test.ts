@@ -125,7 +125,51 @@ describe("the operator's commands", () => {
     expect(document.deadLetters).toHaveLength(1);
     expect(document).toMatchObject({ total: 6 });
     const { document: plan } = await json('dead-letters', 'discard', '--limit', '2', '--dry-run');
-    expect(plan).toEqual({ dryRun: true, plan: { discarded: 2 } });
+    expect(plan).toEqual({ dryRun: true, plan: { discarded: 2 }, kinds: { invalid: 2 } });
+  });
+
+  it('discard without a filter shows how many of each kind, and needs --all where nobody is asked', async () => {
+    const { out } = await run('dead-letters', 'discard', '--dry-run');
+    expect(out).toBe('6 orders would be discarded: 4 invalid, 2 refused.\n');
+    const refused = { error: { code: 'usage-missing-filter', remedy: expect.stringContaining('--all') } };
+    expect(await json('dead-letters', 'discard', '--yes')).toMatchObject({ code: 1, document: refused });
+    expect(await json('dead-letters', 'discard', '--limit', '1', '--yes')).toMatchObject({
+      code: 1,
+      document: refused,
+    });
+    expect(await run('dead-letters', 'discard')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/Add --yes and a filter/),
+    });
+    expect(await deadLettersLeft()).toBe(6);
+  });
+
+  async function deadLettersLeft(): Promise<number> {
+    return (await json('dead-letters', 'list')).document.deadLetters.length;
+  }
+
+  it('explain proposes the known number that differs in case or spaces only', async () => {
+    for (const typed of ['po-5', ' PO-5', 'po- 2']) {
+      const { document } = await json('explain', typed);
+      const meant = typed === 'po- 2' ? 'PO-2' : 'PO-5';
+      expect(document).toMatchObject({
+        error: { code: 'order-unknown', message: expect.stringContaining(`Did you mean ${meant}?`) },
+      });
+    }
+    expect((await json('explain', 'po-55')).document).toMatchObject({
+      error: { message: 'Order po-55 not found in staging.' },
+    });
+  });
+
+  it('batches show finds a batch by the name of its file, which no other command takes for a batch', async () => {
+    const { batch } = await report();
+    expect((await json('batches', 'show', 'orders.csv')).document).toMatchObject({ batch });
+    expect((await json('batches', 'cancel', 'orders.csv', '--yes')).document).toMatchObject({
+      error: { code: 'batch-unknown', message: `orders.csv is the name of a file. Its batch is ${batch}.` },
+    });
+    expect((await json('batches', 'show', 'orders.txt')).document).toMatchObject({
+      error: { code: 'batch-unknown', message: 'Batch orders.txt not found.' },
+    });
   });
 
   it('names the kinds when one is mistyped', async () => {
@@ -144,7 +188,7 @@ describe("the operator's commands", () => {
     expect(refused).toContain('po-sync dead-letters retry --order PO-5');
     const { out: invalid } = await run('explain', 'PO-3');
     expect(invalid).toMatch(/lines 4, 5, batch/);
-    expect(invalid).toMatch(/line 5, articleCode: is empty/);
+    expect(invalid).toMatch(/line 5, articleCode is empty/);
     const { out: accepted } = await run('explain', 'PO-1');
     expect(accepted).toMatch(/^PO-1 {2}accepted\n/);
     const { document } = await json('explain', 'PO-1');
@@ -221,7 +265,7 @@ describe("the operator's commands", () => {
         closed: { at: expect.any(String), by: 'discarded', who: 'anna' },
       }),
     );
-    expect((await json('dead-letters', 'discard', '--yes')).document).toEqual({ done: { discarded: 1 } });
+    expect((await json('dead-letters', 'discard', '--all', '--yes')).document).toEqual({ done: { discarded: 1 } });
     expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No orders need a person.\n' });
     expect((await run('explain', 'PO-6')).out).toMatch(/^PO-6 {2}refused, discarded since\n/);
     expect((await json('explain', 'PO-6')).document).toMatchObject({
@@ -233,7 +277,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('reconcile finds what the API has and the ledger does not, and takes it over', async () => {
+  it('reconcile finds what the API has and the ledger does not, and adds it', async () => {
     expect(await run('reconcile')).toMatchObject({ code: 0, out: expect.stringContaining('They agree.') });
     const token = await place.api.token();
     const order = { purchaseOrderNumber: 'BY-HAND', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 3 }] };
@@ -274,10 +318,14 @@ describe("the operator's commands", () => {
     );
     expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('is running') });
     await until('the order', () => place.stored().get('PO-100') === 1);
-    expect(await run('resume')).toMatchObject({ code: 0, out: expect.stringContaining('not paused by an operator') });
+    expect(await run('resume')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('not paused by an operator; it is running.'),
+    });
     daemon.child.kill('SIGTERM');
     await daemon.ended;
     expect((await json('status')).document.daemons).toEqual([]);
+    expect((await run('resume')).out).toContain('it begins when a daemon runs.');
   });
 
   it('doctor finds no problem, and continues after a failed check', async () => {
@@ -298,16 +346,19 @@ describe("the operator's commands", () => {
     const { code: failed, out } = await place.run(['doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
     expect(failed).toBe(1);
     expect(out).toMatch(/ok +Redis eviction/);
-    expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]*\n +→ Check client id and secret/);
+    expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]*\n +→ Check the client ID and the client secret/);
     expect(out).toMatch(/skipped +API/);
   });
 
-  it('doctor names the path of baseUrl when nothing is there', async () => {
+  it('doctor and reconcile name the path of baseUrl when nothing is there', async () => {
     const config = path.join(place.folder, 'wrong-path.yaml');
     const text = await readFile(place.config, 'utf8');
     await writeFile(config, text.replaceAll('/api/v1', '/wrong/api/v1'));
     const { out } = await place.run(['doctor', '--config', config]);
     expect(out).toMatch(/warn +API +.*does not offer its list[^\n]*\n +→ Check baseUrl/);
+    const { code, err } = await place.run(['reconcile', '--config', config]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/does not offer its list[^\n]*\n +Check baseUrl\. If it is right/);
   });
 
   it('keeps secrets and tokens out of everything it prints', async () => {
@@ -319,4 +370,24 @@ describe("the operator's commands", () => {
     );
     for (const { out, err } of told) expect(out + err).not.toContain('secret-of-tests');
   });
+});
+
+it('retry counts an order with two dead letters once, and ends with 0 when it is on its way', async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-1'], calls: '1' }];
+  await using place = await openWorkplace({ faults: { faults } });
+  for (const file of ['a.csv', 'b.csv']) {
+    await place.drop(file, `${HEAD}\nPO-1,NEW,A,1\n`);
+    await place.run(['start', '--once']);
+  }
+  expect(JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out)).toMatchObject({ total: 2 });
+  expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--dry-run'])).toMatchObject({
+    code: 0,
+    out: '1 order would be sent again.\n',
+  });
+  expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).toMatchObject({
+    code: 0,
+    out: '1 order queued to be sent again.\n',
+  });
+  await place.run(['start', '--once']);
+  expect(await place.run(['dead-letters', 'list'])).toMatchObject({ out: 'No orders need a person.\n' });
 });

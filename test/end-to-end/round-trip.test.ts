@@ -10,7 +10,7 @@ import { openWorkplace, type Running, type Workplace } from '../support/workplac
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 import { storeZip } from '../support/zip.ts';
 
-// The fix file of every format goes around: mended, dropped back, and the dead letters close.
+// The round trip of the fix file of every format: corrected, dropped again, and the dead letters close.
 
 const MAPPING = `mappings:
   erp:
@@ -75,7 +75,7 @@ type Form = {
   gzip?: true;
 };
 
-/** Orders of one test have numbers of their own: `PO-` stands for its prefix. */
+/** Orders of one test have separate numbers: `PO-` stands for its prefix. */
 function own(text: string, prefix: string): string {
   return text.replaceAll('PO-', `${prefix}-`);
 }
@@ -172,7 +172,7 @@ async function goAround({ name, content, fix, encoding = 'utf-8', remedy = MENDE
   expect(out).toBe('No orders need a person.\n');
 }
 
-describe('a fix file goes around', () => {
+describe('the round trip of a fix file', () => {
   it.each(FORMS)('$name', (form) => goAround(form, form.prefix));
 
   it('a workbook, as CSV', async () => {
@@ -262,6 +262,41 @@ it('a row that two people correct under two numbers becomes one order, and the o
   const again = (await place.read(bob, 'dead-letters.csv')).replaceAll('01,000', 'confirmed');
   expect(await settled('bob-2.csv', again)).toMatchObject({ counts: { accepted: 1 } });
   expect(storedOf('TW')).toEqual({ 'TW-1': 1, 'TW-2': 1, 'TW-3': 1 });
+});
+
+it('a row of a file that is dropped twice becomes one order, and the second batch names the first', async () => {
+  const file = 'PO_NO;MATNR;MENGE\n;A-1;5\nDR-1;A-2;6 boxes\nDR-2;A-3;3 boxes\nDR-9;A-4;1\n';
+  const first = await settled('drop.csv', file);
+  const fix = (await place.read(first, 'dead-letters.csv')).replace(/^;A-1/m, 'DR-3;A-1').replace('6 boxes', '6');
+  // A confirmed row keeps nothing but its number.
+  const ready = fix.replace(/3 boxes(.*)01,000/, '3$1confirmed');
+  const fixed = await settled('drop-fix.csv', ready);
+  expect(fixed).toMatchObject({ counts: { accepted: 3 }, open: 0, warnings: [] });
+
+  const second = await settled('drop-again.csv', file);
+  expect(second).toMatchObject({ counts: { duplicate: 1, invalid: 3 }, open: 3 });
+  expect(second.warnings).toEqual([
+    expect.stringContaining(`The same content was read before, as "drop.csv" (batch ${first.batch}) on 20`),
+  ]);
+  const renamed = (await place.read(second, 'dead-letters.csv'))
+    .replace(/^;A-1/m, 'DR-4;A-1')
+    .replace('DR-1;A-2;6 boxes', 'DR-5;A-2;6')
+    .replace('DR-2;A-3;3 boxes', 'DR-6;A-3;3');
+  const held = await settled('drop-renamed.csv', renamed);
+  expect(held).toMatchObject({ counts: { invalid: 3 }, open: 3 });
+  for (const [n, was] of [
+    [0, 'DR-3'],
+    [1, 'DR-1'],
+    [2, 'DR-2'],
+  ] as const)
+    expect((await lettersOf(held))[n]).toMatchObject({
+      code: 'already-corrected',
+      message: expect.stringContaining(`is already order ${was}, from batch ${fixed.batch}`),
+    });
+  expect(storedOf('DR')).toEqual({ 'DR-1': 1, 'DR-2': 1, 'DR-3': 1, 'DR-9': 1 });
+  // A person decides that they are other orders.
+  const meant = (await place.read(held, 'dead-letters.csv')).replaceAll('01,000', 'confirmed');
+  expect(await settled('drop-meant.csv', meant)).toMatchObject({ counts: { accepted: 3 } });
 });
 
 it('an older copy of a fix file under another number is held when its order was sent since', async () => {

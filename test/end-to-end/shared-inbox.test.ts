@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,6 +34,22 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
     code: 1,
     out: expect.stringMatching(/^fail +inbox inbox +.* belongs to the ledger of \/srv\/data on host-b/m),
   });
+});
+
+it('an inbox that lost its marker may be another folder: status says so, and the next start warns', async () => {
+  await using place = await openWorkplace();
+  await place.drop('orders.csv', csvOf(2));
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  expect((await place.run(['status'])).out).not.toContain('no marker');
+
+  await rename(place.inbox, `${place.inbox}-share`);
+  await mkdir(place.inbox);
+  const status = await place.run(['--json', 'status']);
+  expect(JSON.parse(status.out).sources).toMatchObject([{ name: 'inbox', state: 'no marker' }]);
+  expect((await place.run(['status'])).out).toMatch(/no marker; may be another folder: mount the share/);
+  const { err } = await place.run(['start', '--once', '--json']);
+  expect(err).toContain('"inbox-marked-again"');
+  expect((await place.run(['start', '--once', '--json'])).err).not.toContain('inbox-marked-again');
 });
 
 describe('the format of the ledger', () => {
@@ -78,7 +94,7 @@ describe('the format of the ledger', () => {
     await client.hset(identity, 'format', 0);
     expect(await place.run(['status'])).toMatchObject({ code: 0 });
     expect(await client.hget(identity, 'format')).toBe('0');
-    await place.run(['dead-letters', 'discard', '--yes']);
+    await place.run(['dead-letters', 'discard', '--all', '--yes']);
     expect(await client.hget(identity, 'format')).toBe('1');
     await client.hset(identity, 'format', 0);
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });

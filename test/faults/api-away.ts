@@ -6,7 +6,9 @@ import { settledBatches } from '../support/settled-batches.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
-/** How the API is away: nobody listens, a proxy answers in its place, or it takes no orders but shows its list. */
+/**
+ * How the API is unreachable: nobody listens, a proxy answers in its place, or it takes no orders but shows its list.
+ */
 export type Away = 'nobody listens' | 'a proxy answers 502' | 'only the list answers';
 
 /** What three attempts with unknown outcome take at this pace at most: a timeout, two settles and the longest backoff each. */
@@ -16,7 +18,7 @@ const paceOf = (timeout: string) =>
 
 type Outage = {
   how: Away;
-  /** The API goes away when it has received so many calls, with more on their way. */
+  /** The API becomes unreachable after a number of calls, with more in flight. */
   after: number;
   /** How many times what all attempts of an order may take. */
   times: number;

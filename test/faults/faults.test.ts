@@ -21,7 +21,7 @@ const DEALT_WITH = { left: [0, 0], wrong: 0 };
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
 describe('the API', () => {
-  it('failing 3 of 10 calls in every way loses none of 10,000 orders, doubles none, gives none up', async () => {
+  it('failing 3 of 10 calls in every way loses none of 10,000 orders, creates none twice, and fails none', async () => {
     const figures = await measured('every kind of fault', randomFaults(10_000));
     expect(figures).toMatchObject({ ...ALL_THERE, orders: 10_000 });
     expect(figures.struck / figures.calls).toBeGreaterThan(0.25);
@@ -101,7 +101,7 @@ describe('Redis', () => {
 });
 
 describe('SIGSTOP', () => {
-  it('past every lock, and SIGCONT then, sends no order a second time', async () => {
+  it('past every lock, followed by SIGCONT, sends no order twice', async () => {
     const figures = await measured('daemons frozen', freezes(10, 20));
     expect(figures).toMatchObject({ ...ALL_THERE, freezes: 30 });
   });

@@ -8,8 +8,8 @@ import { openWorkplace } from '../support/workplace.ts';
 const PAST_EVERY_LOCK = 17_000;
 
 /**
- * One of two daemons is frozen at work (SIGSTOP) and woken (SIGCONT): so many times past every lock,
- * and so many times only about as long as an intent stays fresh. `stale`: calls that a woken one did not write any more.
+ * One of two daemons is frozen at work (SIGSTOP) and woken (SIGCONT): some times for longer than every lock, and some
+ * times only for about as long as an intent stays fresh. `stale`: calls that a woken one did not write any more.
  */
 export async function freezes(long: number, short: number): Promise<Account & { freezes: number; stale: number }> {
   await using place = await openWorkplace({
@@ -33,7 +33,7 @@ export async function freezes(long: number, short: number): Promise<Account & { 
     frozen?.signal('SIGCONT');
   }
   await allReported(place, dropped, 300_000);
-  // What a woken one may still have in mind is over after a timeout.
+  // What a woken daemon may still send has ended after a timeout.
   await delay(2_000);
   const out = first.out() + second.out();
   return {

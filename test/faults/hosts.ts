@@ -31,7 +31,7 @@ export async function canMakeHosts(): Promise<boolean> {
     );
 }
 
-/** A host with a network of its own, one cable from the shared one. */
+/** A host with a separate network, one cable from the shared one. */
 type Host = AsyncDisposable & { name: string; cable(state: 'up' | 'down'): Promise<unknown> };
 
 async function openHost(nth: number): Promise<Host> {

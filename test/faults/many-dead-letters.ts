@@ -18,7 +18,7 @@ export type ManyDeadFigures = {
   exported: Cost & { told: number };
   retry: Cost & { queued: number };
   discard: Cost & { givenUp: number };
-  /** What is open in the end, of what was retried and of what was given up. */
+  /** What is open in the end, of what was retried and of what was discarded. */
   left: number[];
   /** Orders that the API stored more than once, or never. */
   wrong: number;

@@ -12,7 +12,7 @@ import { openWorkplace, type Workplace } from '../support/workplace.ts';
 const PACE =
   'settle: 1s, timeout: 1s, backoff: { initial: 50ms, max: 500ms }, probe: { initial: 100ms, max: 500ms }, concurrency: 8';
 
-/** A workplace on a Redis of its own, with an API that takes its time, so that calls are always in flight. */
+/** A workplace on a separate Redis, with a slow API, so that calls are always in flight. */
 async function openPlace(redis: TestRedis): Promise<Workplace> {
   return openWorkplace({ redis: redis.url, pace: PACE, faults: { faults: [{ kind: 'delay', by: '10ms..60ms' }] } });
 }
@@ -82,8 +82,8 @@ export async function flushes(times: number, orders: number): Promise<Account & 
 }
 
 /**
- * Redis is stopped and its files are replaced by a copy from earlier in the same work.
- * `daemon`: whether it lives through it, or was killed before and starts afterwards.
+ * Redis is stopped and its files are replaced by a copy from earlier in the same work. `daemon`: whether it keeps
+ * running, or was killed before and starts afterwards.
  */
 export async function oldFileRestored(
   daemon: 'lives' | 'dead',
@@ -130,7 +130,7 @@ export async function queueObliterated(times: number, orders: number): Promise<A
   return { ...(await accountOf(place, dropped)), deleted };
 }
 
-/** How often some daemon told that the ledger was rolled back. */
+/** How often a daemon reported that the ledger was rolled back. */
 function noticedIn(out: string): number {
   return out.split('Redis lost a part of the ledger; nothing').length - 1;
 }

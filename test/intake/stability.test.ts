@@ -50,10 +50,10 @@ it('a file that looks incomplete is ready after ten times the time, with the rea
 it.each([
   ['a table without a final line end', COMPLETE.trimEnd(), 'its last line has no line end'],
   ['a table that ends within a row', COMPLETE.slice(0, -4), 'its last row is shorter than its header'],
-  ['a gzip that is cut off', gzipSync(COMPLETE.repeat(50)).subarray(0, -3), 'its gzip ends in the middle'],
+  ['a gzip that is cut off', gzipSync(COMPLETE.repeat(50)).subarray(0, -3), 'its gzip data is cut off'],
   ['JSON with an open bracket', '[{"a":1}', 'its JSON does not end with the bracket that closes it'],
   ['XML that ends within a tag', '<orders><order/></ord', 'it does not end with the tag that closes it'],
-  ['a workbook without an end', 'PK\u0003\u0004', 'its zip archive has no end'],
+  ['a workbook without an end', 'PK\u0003\u0004', 'its zip archive is cut off'],
   ['an empty file', '', 'it is empty'],
 ])('%s looks incomplete', async (_, content, reason) => {
   await writeFile(file, content);

@@ -43,9 +43,8 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
   const open = () =>
     openWebExport({
       source: exportSource(`http://127.0.0.1:${server.port}/${step}`, more),
-      ...(most !== undefined && { most }),
       spool,
-      access: { authorization: new Secret('Bearer let-me-in') },
+      access: { authorization: new Secret('Bearer let-me-in'), ...(most !== undefined && { most }) },
       clock: systemClock,
       log,
       known: async (name) => known.get(name),
@@ -219,7 +218,7 @@ describe('an export of a web address', () => {
     ['before the first byte', { idle: 800 }, () => undefined],
     ['half way', { idle: 800 }, (_, response) => void response.writeHead(200, { 'content-length': 1000 }).write(ROWS)],
     ['byte by byte, for ever', { timeout: 1_000, idle: 800 }, dripping],
-  ])('that stalls %s is given up in time and asked for again', async (_, limits, answer) => {
+  ])('that stalls %s is aborted in time and requested again', async (_, limits, answer) => {
     await using it = await openTestExport(answer, limits);
     await using watch = it.open();
     const began = performance.now();

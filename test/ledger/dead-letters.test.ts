@@ -3,8 +3,8 @@ import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts
 import { createDeadLetters, type DeadLetters } from '../../src/ledger/dead-letters.ts';
 import { type Entry, type OperatorAction, OTHER } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import { next } from '../../src/ledger/transitions/next.ts';
-import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
+import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';

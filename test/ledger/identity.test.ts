@@ -5,7 +5,7 @@ import { createAdoption } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createCheckpointFile, createIdentity } from '../../src/ledger/identity.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { next } from '../../src/ledger/transitions/next.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -210,7 +210,7 @@ describe('identity', () => {
     expect(await daemon().establish()).toBe('same');
   });
 
-  it('stays the same over kill -9 of a durable Redis', async () => {
+  it('stays the same after kill -9 of a durable Redis', async () => {
     const running = daemon();
     await running.establish();
     await change(running, 20);

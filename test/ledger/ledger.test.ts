@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
-import { next } from '../../src/ledger/transitions/next.ts';
-import type { LedgerEvent } from '../../src/ledger/transitions/step.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
+import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
 
@@ -40,7 +40,7 @@ describe('ledger', () => {
     return step.kind === 'move' || step.kind === 'dead' ? step.entry : entry;
   }
 
-  // Redis goes by its own clock: an intent of long ago is none.
+  // Redis uses its own clock: an old intent does not count.
   const NOW = Date.now();
   const BEGIN: LedgerEvent = { kind: 'begin', at: NOW + 60_000, deadline: NOW + 92_000 };
   const ACCEPTED: LedgerEvent = { kind: 'answered', at: 2000, attempt: 1, verdict: { kind: 'accepted' } };

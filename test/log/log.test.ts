@@ -239,7 +239,9 @@ it('outlives a stream that fails', async () => {
   expect(stream.destroyed).toBe(true);
 });
 
-/** A real process that logs `count` lines to its standard output and then says on standard error that it lives. */
+/**
+ * A real process that logs `count` lines to its standard output and then reports on standard error that it is running.
+ */
 function logger(stdout: 'pipe' | number, count: number) {
   const log = JSON.stringify(path.resolve(import.meta.dirname, '../../src/log/log.ts'));
   const program = `
@@ -260,7 +262,7 @@ async function lastWords(child: ReturnType<typeof logger>): Promise<[string, num
   return [text, child.exitCode];
 }
 
-describe('a process lives on', () => {
+describe('a process keeps running', () => {
   it('when the reader of its log goes away', async () => {
     const child = logger('pipe', 50);
     const words = lastWords(child);

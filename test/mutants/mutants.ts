@@ -10,7 +10,7 @@ export type Mutant = {
 };
 
 const SEVERAL_WORLDS = ['test/simulation/several-worlds.test.ts'];
-const NEXT = ['test/ledger/transitions/next.test.ts', 'test/ledger/transitions/next.property.test.ts'];
+const NEXT = ['test/ledger/state-machine/next.test.ts', 'test/ledger/state-machine/next.property.test.ts'];
 const DELIVERY = ['test/deliver/delivery.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -63,6 +63,20 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'clock.monotonic() - beganAt >= SPACING',
     replace: 'SPACING > 0',
     tests: ['test/deliver/places.test.ts'],
+  },
+  {
+    without: 'a try that a cancelled order hands on at once',
+    file: 'src/deliver/circuit-breaker.ts',
+    find: 'next?.abort();',
+    replace: 'void next;',
+    tests: ['test/deliver/circuit-breaker.test.ts'],
+  },
+  {
+    without: 'a look at a probe order before its turn',
+    file: 'src/deliver/may-begin.ts',
+    find: 'known.entry.version !== attempt.entry.version) return false;',
+    replace: 'known.entry.version !== attempt.entry.version) void known;',
+    tests: ['test/deliver/may-begin.test.ts'],
   },
   {
     without: 'one order that tries after a slow-down or a resume',
@@ -173,8 +187,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the environment marker',
     file: 'src/intake/environment-marker.ts',
-    find: 'if (owner === environment) return;',
-    replace: 'if (owner !== undefined) return;',
+    find: 'if (owner !== environment) throw of',
+    replace: 'if (owner === undefined) throw of',
     tests: ['test/intake/environment-marker.test.ts'],
   },
   {
@@ -239,6 +253,20 @@ export const MUTANTS: readonly Mutant[] = [
     find: "throw cutOff(last, 'the file ends in zeros')",
     replace: 'undefined',
     tests: ['test/parse/unreadable.test.ts'],
+  },
+  {
+    without: 'holding letters of JSON that are UTF-8 or the encoding of the mapping',
+    file: 'src/parse/fault-place.ts',
+    find: 'const isGuess = letters < ENOUGH;',
+    replace: 'const isGuess = false;',
+    tests: ['test/validate/read-objects.test.ts'],
+  },
+  {
+    without: 'reading JSON as UTF-8 although the mapping sets a single-byte encoding',
+    file: 'src/parse/inspect.ts',
+    find: "isSingleByte(encoding) && formatOf(start, mapping) === 'json'",
+    replace: "isSingleByte(encoding) && formatOf(start, mapping) === 'xlsx'",
+    tests: ['test/validate/read-objects.test.ts'],
   },
   {
     without: 'groups of rows that wait for their last row',
@@ -461,28 +489,28 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the digest of the preview that a person confirms',
-    file: 'src/operate/desk/uploads.ts',
+    file: 'src/operate/uploads/uploads.ts',
     find: 'if (sha256 !== upload.sha256) throw otherContent();',
     replace: '',
     tests: ['test/admin/upload.test.ts'],
   },
   {
     without: 'the digest of the stored file when it is sent',
-    file: 'src/operate/desk/uploads.ts',
+    file: 'src/operate/uploads/uploads.ts',
     find: 'if (now.sha256 !== upload.sha256) throw otherContent();',
     replace: '',
     tests: ['test/admin/upload.test.ts'],
   },
   {
     without: 'comparing again what an upload would send',
-    file: 'src/operate/desk/uploads.ts',
+    file: 'src/operate/uploads/uploads.ts',
     find: 'if (now.digest !== previewed.digest) {',
     replace: 'if (now.digest === undefined) {',
     tests: ['test/admin/upload.test.ts'],
   },
   {
     without: "taking orders that only the API's list has out of an upload",
-    file: 'src/operate/desk/uploads.ts',
+    file: 'src/operate/uploads/uploads.ts',
     find: 'await createAdoption({ redis, keys })(now.unknown, time.now());',
     replace: '',
     tests: ['test/admin/upload.test.ts'],
@@ -792,45 +820,45 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the settle before the list is asked',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: 'doubt: sentAt + policy.settle }',
     replace: 'doubt: sentAt }',
     tests: NEXT,
   },
   {
     without: 'the doubt of a refusal after a lost attempt',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: 'return entry.maybeSentAt === undefined\n',
     replace: 'return entry.maybeSentAt !== null\n',
     tests: NEXT,
   },
   {
     without: 'the end of an attempt before it counts as lapsed',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: "if (state !== 'sending' || at < deadline) return IGNORE;",
     replace: "if (state !== 'sending') return IGNORE;",
     tests: NEXT,
   },
   {
     without: 'late answers that change nothing',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: "if (entry.state !== 'sending' || attempt !== entry.attempt) return IGNORE;",
     replace: '',
     tests: NEXT,
   },
   {
     without: 'the other content of a found order',
-    file: 'src/ledger/transitions/after-list.ts',
+    file: 'src/ledger/state-machine/after-list.ts',
     find: 'if (isSameContent(shown.digest, entry.digest))',
     replace: 'if (shown.digest !== entry.batch)',
     tests: NEXT,
   },
   {
     without: 'conflicts of admission',
-    file: 'src/ledger/transitions/admission.ts',
+    file: 'src/admit/admission.ts',
     find: 'return isSameContent(known.compact.digest, candidate.digest)\n',
     replace: 'return known.compact.digest !== null\n',
-    tests: ['test/ledger/transitions/admission.test.ts'],
+    tests: ['test/admit/admission.test.ts'],
   },
   // Evidence
   {
@@ -941,14 +969,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the end of an attempt that is given back',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: "if (entry.state !== 'sending' || !isItsAttempt || !isSendable(before)) return IGNORE;",
     replace: 'if (!isItsAttempt || !isSendable(before)) return IGNORE;',
     tests: NEXT,
   },
   {
     without: 'the attempt that is given back being the one that was begun',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: "if (entry.state !== 'sending' || !isItsAttempt || !isSendable(before)) return IGNORE;",
     replace: "if (entry.state !== 'sending') return IGNORE;",
     tests: NEXT,
@@ -1064,7 +1092,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/api/token.ts',
     find: 'if (text === null) return;',
     replace: 'if (text !== undefined) return;',
-    tests: ['test/trouble/no-hot-loop.test.ts'],
+    tests: ['test/api/token.test.ts'],
   },
   {
     without: 'a wait that the API asks for being a pause',
@@ -1082,7 +1110,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the write that readiness tries in Redis',
-    file: 'src/admin/endpoints.ts',
+    file: 'src/admin/http/health.ts',
     find: "redis.set(keys.readiness, '1', 'PX', MARK_LASTS)",
     replace: '(keys && MARK_LASTS && redis.ping())',
     tests: ['test/admin/health.test.ts'],
@@ -1104,7 +1132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'patience with doubt during an outage',
-    file: 'src/ledger/transitions/after-list.ts',
+    file: 'src/ledger/state-machine/after-list.ts',
     find: 'const beginsAgain = isAway &&',
     replace: 'const beginsAgain = !isAway && isAway &&',
     tests: NEXT,
@@ -1125,14 +1153,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: "a person's word before an order in doubt is sent again",
-    file: 'src/ledger/transitions/decision.ts',
+    file: 'src/ledger/state-machine/decision.ts',
     find: "return entry.state === 'refused' || entry.state === 'failed'",
     replace: "return entry.state === 'inDoubt' || entry.state === 'refused' || entry.state === 'failed'",
-    tests: ['test/ledger/transitions/decision.test.ts'],
+    tests: ['test/ledger/state-machine/decision.test.ts'],
   },
   {
     without: 'the end of an order that is turned away while others pass',
-    file: 'src/ledger/transitions/after-attempt.ts',
+    file: 'src/ledger/state-machine/after-attempt.ts',
     find: 'const TURNED_AWAY = 5;',
     replace: 'const TURNED_AWAY = 5_000_000;',
     tests: NEXT,
@@ -1154,45 +1182,45 @@ export const MUTANTS: readonly Mutant[] = [
   // Orders that more than one file brings
   {
     without: 'the settle between two absences',
-    file: 'src/ledger/transitions/after-list.ts',
+    file: 'src/ledger/state-machine/after-list.ts',
     find: 'if (entry.absentAt !== undefined && listedFrom < entry.absentAt + policy.settle) return IGNORE;',
     replace: '',
     tests: NEXT,
   },
   {
     without: 'lists that began a settle after the attempt',
-    file: 'src/ledger/transitions/after-list.ts',
+    file: 'src/ledger/state-machine/after-list.ts',
     find: 'if (listedFrom < (entry.maybeSentAt ?? 0) + policy.settle) return IGNORE;',
     replace: '',
     tests: NEXT,
   },
   {
     without: 'the doubt of an order that the API created under another number',
-    file: 'src/ledger/transitions/after-list.ts',
+    file: 'src/ledger/state-machine/after-list.ts',
     find: "if (entry.misnamed) return deadStep(rest, 'inDoubt', at, entry.answer);",
     replace: '',
     tests: NEXT,
   },
   {
     without: 'an end of doubt that no list resolves',
-    file: 'src/ledger/transitions/after-list.ts',
+    file: 'src/ledger/state-machine/after-list.ts',
     find: 'const PATIENCE = 10;',
     replace: 'const PATIENCE = 1_000_000;',
     tests: NEXT,
   },
   {
     without: 'duplicates that follow the order in progress',
-    file: 'src/ledger/transitions/admission.ts',
+    file: 'src/admit/admission.ts',
     find: "return same ? { kind: 'follow', entry } : underWay(entry);",
     replace: "return same ? { kind: 'duplicate', batchNo: entry.batchNo } : underWay(entry);",
-    tests: ['test/ledger/transitions/admission.test.ts'],
+    tests: ['test/admit/admission.test.ts'],
   },
   {
     without: 'conflicts that stay conflicts',
-    file: 'src/ledger/transitions/admission.ts',
+    file: 'src/admit/admission.ts',
     find: "if (same) return { kind: 'repeat', entry };\n  return { kind: 'conflict', batchNo: 0",
     replace: "if (!same) return { kind: 'queue', before: entry };\n  return { kind: 'conflict', batchNo: 0",
-    tests: ['test/ledger/transitions/admission.test.ts'],
+    tests: ['test/admit/admission.test.ts'],
   },
   // Reports
   {
@@ -1249,6 +1277,34 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/put-away/report-and-put-away.ts',
     find: 'if (batch.begunWith !== undefined) {',
     replace: 'if (batch.begunWith === null) {',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'rows that a writer appends to its settled file',
+    file: 'src/put-away/file-checks.ts',
+    find: 'found.size !== inspection.bytes',
+    replace: 'found.size < 0',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'a removed file told apart from a later one at its place',
+    file: 'src/put-away/file-checks.ts',
+    find: ' && (await batches.isLastAt(settledPath, batch))',
+    replace: '',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'rows that a writer appends between the last admitted order and the report',
+    file: 'src/put-away/report-and-put-away.ts',
+    find: '?? (await findChange(batch, context))',
+    replace: '',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'a report of a changed file that is lost to one that is being written',
+    file: 'src/put-away/settlement.ts',
+    find: "(name, task) => withLease(name, 'lease', task)",
+    replace: '(_, task) => task()',
     tests: ['test/put-away/settlement.test.ts'],
   },
   {
@@ -1333,6 +1389,13 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/ledger/row-claims.ts',
     find: 'by.number !== owner.number && (await isAlive(by))',
     replace: "by.number === '' && (await isAlive(by))",
+    tests: ['test/end-to-end/round-trip.test.ts'],
+  },
+  {
+    without: 'the rows of a file that is dropped twice',
+    file: 'src/ledger/row-claims.ts',
+    find: 'if (repeats === null) return row;',
+    replace: "if (repeats !== '') return row;",
     tests: ['test/end-to-end/round-trip.test.ts'],
   },
   {
@@ -1517,6 +1580,28 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return hasPosition || hasRevision || isApart ? other.place : undefined;',
     replace: 'return undefined;',
     tests: ['test/validate/two-readings.test.ts'],
+  },
+  // The items of an accepted order
+  {
+    without: 'the digest that proves the items of an accepted order',
+    file: 'src/operate/orders/find-in-file.ts',
+    find: 'digestOf(order.order) === digest;',
+    replace: 'true;',
+    tests: ['test/end-to-end/order-content.test.ts'],
+  },
+  {
+    without: 'the folders of a settled file opened without following links',
+    file: 'src/operate/orders/find-in-file.ts',
+    find: 'openClaim(wanted);\n    return await search',
+    replace: "openClaim({ ...wanted, kind: 'handed-in' });\n    return await search",
+    tests: ['test/end-to-end/order-content.test.ts'],
+  },
+  {
+    without: 'the checksum of a file whose order was never sent',
+    file: 'src/operate/orders/find-in-file.ts',
+    find: 'wanted.digest === undefined && wanted.sha256 !== inspection.sha256',
+    replace: "inspection.sha256 === ''",
+    tests: ['test/end-to-end/order-content.test.ts'],
   },
   // Tracing
   {

@@ -11,7 +11,14 @@ import { batchNeedsPerson, fileUnreadable } from '../../src/notify/notice.ts';
 import { noOutcomes } from '../../src/order/outcome.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const UNREADABLE = fileUnreadable({ environment: 'staging', at: 0, batch: 'b', source: 'inbox', report: '/reports/b' });
+const UNREADABLE = fileUnreadable({
+  environment: 'staging',
+  at: 0,
+  batch: 'b',
+  file: 'a.csv',
+  source: 'inbox',
+  report: '/reports/b',
+});
 
 async function openHook(status: number | 'never') {
   const stack = new AsyncDisposableStack();
@@ -70,6 +77,7 @@ const NOTICE = batchNeedsPerson({
   environment: 'staging',
   at: 0,
   batch: '20261121T071500Z-inbox-orders-3f2a91c0',
+  file: 'orders.csv',
   source: 'inbox',
   report: '/reports/20261121T071500Z-inbox-orders-3f2a91c0',
   orders: 5,
@@ -99,6 +107,7 @@ describe('a notified program', () => {
         'PO_SYNC_NOTICE_EVENT=attention',
         'PO_SYNC_NOTICE_KIND=finished',
         `PO_SYNC_NOTICE_BATCH=${NOTICE.batch}`,
+        'PO_SYNC_NOTICE_FILE=orders.csv',
         'PO_SYNC_NOTICE_NEED_PERSON=2',
         `PO_SYNC_NOTICE_REPORT=${NOTICE.report}`,
       ]),

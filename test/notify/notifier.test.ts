@@ -131,6 +131,8 @@ describe('a batch', () => {
       {
         kind: 'held',
         batch: 'b-1',
+        file: 'orders.csv',
+        text: 'orders.csv (batch b-1) is held: 40 of the last 40 answers are the same refusal: article … of … is unknown',
         reason: '40 of the last 40 answers are the same refusal: article … of … is unknown',
       },
     ]);
@@ -148,19 +150,52 @@ describe('a batch', () => {
     expect(two.sent.map(({ kind }) => kind)).toEqual(['held', 'held']);
   });
 
+  it('whose report cannot be written for a minute is reported once', async () => {
+    await two.batches.begin(file, two.time.now());
+    await two.batches.admitted('b-1', 0, '');
+    expect(await two.batches.finished()).toEqual(['b-1']);
+    await two.batches.notSettled('b-1', 'the disk is full (ENOSPC)', two.time.now());
+    await two.look();
+    expect(two.sent).toEqual([]);
+    two.pass(61_000);
+    await two.look();
+    await two.look();
+    expect(two.sent).toMatchObject([
+      {
+        event: 'attention',
+        kind: 'unsettled',
+        text: 'orders.csv (batch b-1) has no report yet: the disk is full (ENOSPC)',
+      },
+    ]);
+    await two.batches.done('b-1');
+    await two.look();
+    expect(two.sent).toHaveLength(1);
+  });
+
   it('that is settled is reported once if it needs a person', async () => {
     const batch = { ...(await two.batches.begin(file, two.time.now())), total: 5 };
     await two.first().settled(batch, 0);
     expect(two.sent).toEqual([]);
     await Promise.all([two.first().settled(batch, 2), two.first().settled(batch, 2)]);
     expect(two.sent).toMatchObject([
-      { event: 'attention', kind: 'finished', orders: 5, needPerson: 2, report: '/reports/b-1' },
+      { event: 'attention', kind: 'finished', orders: 5, needPerson: 2, file: 'orders.csv', report: '/reports/b-1' },
     ]);
   });
 
   it('whose file cannot be read is reported as unreadable', async () => {
     await two.first().settled(await two.batches.begin(file, two.time.now()), 1);
-    expect(two.sent).toMatchObject([{ event: 'attention', kind: 'unreadable', batch: 'b-1' }]);
+    const text = 'orders.csv (batch b-1): the file is unreadable; no orders were sent.';
+    expect(two.sent).toMatchObject([
+      { event: 'attention', kind: 'unreadable', batch: 'b-1', file: 'orders.csv', text },
+    ]);
+  });
+
+  it('with a very long file name keeps the rest of its text', async () => {
+    const name = `${'x'.repeat(240)}.csv`;
+    await two.first().settled(await two.batches.begin({ ...file, name }, two.time.now()), 1);
+    expect(two.sent).toMatchObject([
+      { file: name, text: expect.stringMatching(/^x{119}… \(batch b-1\): the file is/) },
+    ]);
   });
 
   it('whose file became unreadable later is reported with the orders that were admitted', async () => {
@@ -171,6 +206,19 @@ describe('a batch', () => {
     expect(JSON.stringify(two.sent)).toContain('after 3 of its orders were admitted');
     expect(JSON.stringify(two.sent)).not.toContain('nothing of it was sent');
   });
+
+  it('whose settled file was changed is reported once, also if it was reported when it was settled', async () => {
+    const batch = { ...(await two.batches.begin(file, two.time.now())), total: 3 };
+    await two.first().settled(batch, 1);
+    const unreadable = { code: 'unreadable-changed', message: 'The file was changed.' };
+    const changed = { ...batch, state: 'done' as const, unreadable };
+    await Promise.all([two.first().settled(changed, 2), two.first().settled(changed, 2)]);
+    expect(two.sent.map(({ kind }) => kind)).toEqual(['finished', 'unreadable']);
+    expect(two.sent[1]).toMatchObject({ event: 'attention', orders: 3, report: '/reports/b-1' });
+    expect(two.sent[1]?.text).toBe(
+      'b-1: the file was changed after it was read; what was added or changed was not sent. Drop the complete file again.',
+    );
+  });
 });
 
 describe('a source', () => {
@@ -179,7 +227,7 @@ describe('a source', () => {
     return () => two[Symbol.asyncDispose]();
   });
 
-  it('without a file since the first daemon started is reported once as silent, and again when it is heard', async () => {
+  it('without a file since the first daemon started is reported once as silent, and once when it has a file again', async () => {
     await two.look();
     two.pass(HOUR / 2);
     two.restart();
@@ -210,7 +258,7 @@ describe('a source', () => {
     expect(two.sent).toEqual([]);
   });
 
-  it('is not heard by an old claim that is continued', async () => {
+  it('stays silent when an old claim is resumed', async () => {
     await two.look();
     two.pass(2 * HOUR);
     await two.first().heard('erp', two.clock.now() - 3 * HOUR);

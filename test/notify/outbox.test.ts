@@ -12,7 +12,7 @@ function outboxTo(
   retry = { attempts: 3, initial: 1, max: 1 },
 ) {
   const { log, lines } = capturedLog();
-  return { lines, outbox: openOutbox({ receiver: 'test', send, clock: systemClock, log, retry }) };
+  return { lines, outbox: openOutbox({ receiver: 'test', send, clock: systemClock, log, now: () => 7, retry }) };
 }
 
 it('notices are sent in order, one at a time', async () => {
@@ -84,7 +84,7 @@ it('by default a failed notice waits 1 s before its second attempt, then twice a
   const clock = { ...systemClock, sleep: async (ms: number) => void sleeps.push(ms) };
   const { log, lines } = capturedLog();
   const send = () => Promise.reject(new Error('away'));
-  await using outbox = openOutbox({ receiver: 'test', send, clock, log });
+  await using outbox = openOutbox({ receiver: 'test', send, clock, log, now: () => 7 });
   outbox.put(pauseOf('x'));
   await until('the last attempt', () => lines.some(({ level }) => level === 'error'));
   expect(sleeps.map((ms) => ms / 1000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256]);
@@ -99,9 +99,35 @@ it('without a retry setting the waits double from one second to five minutes ove
     attempts += 1;
     throw new Error('not now');
   };
-  const outbox = openOutbox({ receiver: 'test', send, clock, log });
+  const outbox = openOutbox({ receiver: 'test', send, clock, log, now: () => 7 });
   outbox.put(pauseOf('bad'));
   await until('the last attempt', () => attempts === 10);
   expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds * 1_000));
   await outbox[Symbol.asyncDispose]();
+});
+
+it('a receiver that does not accept its notices says so until it accepts one, without the path of an address', async () => {
+  let isAway = true;
+  const { outbox } = outboxTo(
+    async () => {
+      if (isAway)
+        throw new Error(`POST https://me:pw@hooks.example.com/T0/s3cret?key=s3cret failed\n${'x'.repeat(500)}`);
+    },
+    { attempts: 2, initial: 50, max: 50 },
+  );
+  await using _ = outbox;
+  expect(outbox.trouble()).toBeUndefined();
+  outbox.put(pauseOf('1'));
+  outbox.put(pauseOf('2'));
+  await until('the first is lost', () => outbox.trouble()?.lost === 1);
+  expect(outbox.trouble()).toMatchObject({ receiver: 'test', waiting: 1, lost: 1, at: 7 });
+  const error = outbox.trouble()?.error;
+  expect(error).toMatch(/^POST https:\/\/hooks\.example\.com failed x+…$/);
+  expect(error).toHaveLength(200);
+  isAway = false;
+  await until('the second is accepted', () => outbox.trouble() === undefined);
+  isAway = true;
+  outbox.put(pauseOf('3'));
+  await until('the third is refused', () => outbox.trouble() !== undefined);
+  expect(outbox.trouble()).toMatchObject({ waiting: 1, lost: 0 });
 });

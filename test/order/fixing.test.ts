@@ -15,7 +15,7 @@ import { csvLine } from '../../src/report/lines.ts';
 const delimiters = fc.constantFrom(',', ';', '\t', '|', ':', undefined);
 
 describe('the error columns', () => {
-  it('are found in any case and with blanks around them', () => {
+  it('are found in any case and with spaces around them', () => {
     for (const column of ERROR_COLUMNS) expect(errorColumnOf(` ${column.toUpperCase()} `)).toBe(column);
   });
 
@@ -30,7 +30,7 @@ describe('the check of a fix file', () => {
     for (const delimiter of [',', ';']) expect(writeFixCheck(delimiter)).toMatch(/^0\d[.,]\d{3}$/);
   });
 
-  it('is intact when it comes back unchanged, with blanks around it or without', () => {
+  it('is intact when it comes back unchanged, with or without spaces around it', () => {
     fc.assert(
       fc.property(delimiters, fc.constantFrom('', ' ', '\u00a0'), (delimiter, blank) => {
         expect(readFixCheck(blank + writeFixCheck(delimiter) + blank)).toBe('intact');

@@ -70,10 +70,14 @@ test.each([
   ['l0O', '100, with letters in place of digits'],
   ["'5", '5, with a unit or a sign beside it'],
   ['10 pcs', '10, with a unit or a sign beside it'],
+  ['1.200 Stk', '1.200, with a unit or a sign beside it'],
+  ['3,5 kg', '3,5, with a unit or a sign beside it'],
+  ["1'200,50€", "1'200,50, with a unit or a sign beside it"],
   ['5 €', '5, with a unit or a sign beside it'],
   ['ten', undefined],
   ['0x10', undefined],
   ['1.', undefined],
+  ['1.. Stk', undefined],
 ])('the quantity %j is held, and may mean %s', (text, likely) => {
   expect(likelyQuantity(text)).toBe(likely);
 });

@@ -52,7 +52,7 @@ describe('a quantity as text', () => {
     ['5\n', 'not-a-number'],
     ['1000000000000000', 'too-large'],
     ['0.1234567890123456', 'too-precise'],
-  ])('%j is told as %s', (text, fault) => {
+  ])('%j is reported as %s', (text, fault) => {
     expect(read(text)).toBe(fault);
   });
 

@@ -46,14 +46,14 @@ describe('a number or code that is to be sent', () => {
     expect(textFault(text)).toBe(fault);
   });
 
-  test('loses the blanks and tabs around it, but no line end', () => {
+  test('loses the spaces and tabs around it, but no line end', () => {
     expect(trimBlanks('\u00a0 4711 ')).toBe('4711');
     expect(trimBlanks(' a b ')).toBe('a b');
     expect(trimBlanks('\t4711\n')).toBe('4711\n');
   });
 });
 
-test('blanks and tabs of any kind are removed from the ends of any text, and nothing else', () => {
+test('spaces and tabs of any kind are removed from the ends of any text, and nothing else', () => {
   const unit = fc.constantFrom(
     ' ',
     '\t',
@@ -129,6 +129,6 @@ it('controlCharacterIn names the first control character', () => {
   expect(controlCharacterIn('A\u202e')).toBeUndefined();
 });
 
-it('onOneLine replaces hidden characters by single blanks', () => {
+it('onOneLine replaces hidden characters by single spaces', () => {
   expect(onOneLine(' a\r\n\u202eb\u2028 ')).toBe('a b');
 });

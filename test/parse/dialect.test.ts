@@ -56,7 +56,7 @@ const orderLists: fc.Arbitrary<Order[]> = fc.uniqueArray(
       selector: ({ articleCode }) => articleCode,
     }),
   }),
-  // Numbers that differ only in case, blanks or zeros are held.
+  // Numbers that differ only in case, spaces or zeros are held.
   { selector: ({ purchaseOrderNumber: number }) => number.toLowerCase().replace(/^[ 0]+| /g, ''), maxLength: 12 },
 );
 

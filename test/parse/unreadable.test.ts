@@ -257,7 +257,7 @@ describe('a file of another kind is refused with what it is and what to do', () 
     ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'image', 'CSV (UTF-8)'],
     ['7-Zip', Buffer.from('377abcaf271c0004', 'hex'), '7-Zip', 'Unpack it'],
     ['Zstandard', Buffer.from('28b52ffd0458', 'hex'), 'Zstandard', 'Unpack it'],
-    ['JSON within a text', '"[{\\"purchaseOrderNumber\\":1}]"', 'within a text', 'write the JSON itself'],
+    ['JSON within a text', '"[{\\"purchaseOrderNumber\\":1}]"', 'within a string', 'write the JSON itself'],
     ['JSON in a call', 'callback([{"purchaseOrderNumber":"1"}])', 'JSONP', 'remove what is around'],
     ['JSON in a call that is checked', '/**/ typeof cb === \'function\' && cb({"orders":[]});', 'JSONP', 'callback'],
     ['a JSON text sequence', '\u001e{"purchaseOrderNumber":"1"}\n', 'RFC 7464', 'NDJSON'],

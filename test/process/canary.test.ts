@@ -99,7 +99,7 @@ async function run(args: readonly string[], more: Record<string, string> = {}): 
   return out + err;
 }
 
-/** What may give a secret away: itself, as it stands in addresses, in hexadecimal, in base64 and within it. */
+/** What may reveal a secret: the secret, also as in addresses, in hexadecimal, in base64 and within it. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const inside = [0, 1, 2].map((shift) =>

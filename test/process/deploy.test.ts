@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -37,6 +37,54 @@ describe.skipIf(!(await isThere('systemd-analyze')))('the systemd unit', () => {
     await writeFile(copy, text);
     const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', copy]);
     expect(stdout + stderr).toBe('');
+  });
+});
+
+describe.runIf(process.getuid?.() === 0)('po-sync-service', () => {
+  /** The script with paths of `folder`, a user of every system, and a program that prints what it gets. */
+  async function openScript(folder: string): Promise<string> {
+    await chmod(folder, 0o755);
+    for (const name of ['etc', 'bin']) await mkdir(path.join(folder, name));
+    await writeFile(
+      path.join(folder, 'etc/environment'),
+      'PO_SYNC_PRODUCTION_CLIENT_ID=erp\nPO_SYNC_CONFIRM=production\n',
+    );
+    await writeFile(path.join(folder, 'etc/client-secret'), 'the secret\n', { mode: 0o600 });
+    await writeExecutable(path.join(folder, 'bin/po-sync'), 'echo "$(id -un) $*"; env');
+    const text = await readFile(path.join(DEPLOY, 'po-sync-service'), 'utf8');
+    const script = path.join(folder, 'po-sync-service');
+    const here = text
+      .replaceAll('/etc/po-sync/', `${folder}/etc/`)
+      .replace('/opt/po-sync/', `${folder}/`)
+      .replace('--reuid=po-sync --regid=po-sync', '--reuid=nobody --regid=nogroup');
+    await writeFile(script, here, { mode: 0o755 });
+    return script;
+  }
+
+  test('runs a command as the user of the service, with its configuration and credentials, not its confirmation', async () => {
+    await using folder = await makeTempFolder();
+    const script = await openScript(folder.path);
+    const { stdout } = await run(script, ['check', '--preview', 'a b.csv'], { env: { PATH: process.env['PATH'] } });
+    const [first, ...variables] = stdout.trimEnd().split('\n');
+    expect(first).toBe('nobody check --preview a b.csv');
+    expect(variables).toEqual(
+      expect.arrayContaining([
+        `PO_SYNC_CONFIG=${folder.path}/etc/po-sync.yaml`,
+        'PO_SYNC_PRODUCTION_CLIENT_ID=erp',
+        'PO_SYNC_PRODUCTION_CLIENT_SECRET=the secret',
+      ]),
+    );
+    expect(stdout).not.toContain('PO_SYNC_CONFIRM');
+  });
+
+  test('needs root, and says so', async () => {
+    await using folder = await makeTempFolder();
+    const script = await openScript(folder.path);
+    const refused = run(script, ['status'], { uid: 65_534, gid: 65_534 });
+    await expect(refused).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('sudo po-sync-service status'),
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import { CREDENTIALS, runSandbox, startSandboxProcess } from '../support/sandbox
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
+import { credentials, openWorkplace } from '../support/workplace.ts';
 
 async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
@@ -128,13 +129,77 @@ describe.runIf(canRunAsOwner)('a folder that another user can change', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('can be changed by other users')]);
   });
 
-  test('is closed where it belongs to the user of po-sync', async () => {
+  test('is closed where it belongs to the user that runs po-sync', async () => {
     await using home = await openHome();
     await makeFolder(home.data, OWNER, 0o777);
     await makeFolder(path.join(home.data, 'redis'), OWNER, 0o2775);
     expect((await home.run('status')).code).toBe(0);
     expect(await modeOf(home.data)).toBe('775');
     expect(await modeOf(path.join(home.data, 'redis'))).toBe('700');
+  });
+});
+
+describe.runIf(canRunAsOwner)('explain', () => {
+  test('says that its user may not read the settled file of an order', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    for (const name of await readdir(place.folder, { recursive: true }))
+      await chown(path.join(place.folder, name), OWNER, OWNER);
+    await chown(place.folder, OWNER, OWNER);
+    const [day = ''] = await readdir(path.join(place.inbox, 'done'));
+    const file = path.join(place.inbox, 'done', day, 'orders.csv');
+    const explain = () => {
+      const where = { cwd: place.folder, env: credentials('STAGING'), user: OWNER };
+      return startProgram(['--config', place.config, 'explain', 'PO-1'], where).ended;
+    };
+    await until('the items', async () => (await explain()).out.includes(`1 × A\n  As sent: line 2 of ${file}.`));
+    for (const locked of [file, path.dirname(file)]) {
+      const { mode } = await stat(locked);
+      await chown(locked, 0, 0);
+      await chmod(locked, 0o700);
+      expect((await explain()).out).toContain(`No permission to read ${file}.`);
+      await chmod(locked, mode);
+      await chown(locked, OWNER, OWNER);
+    }
+  });
+});
+
+describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
+  test('is named with its owner, its mode and the user that runs po-sync', async () => {
+    await using home = await openHome();
+    await makeFolder(path.join(home.folder, 'inbox'), NEIGHBOR, 0o700);
+    const runner = new RegExp(`owner .*\\b${NEIGHBOR}\\b.*, mode 0700; po-sync runs as .*\\b${OWNER}\\b`);
+    expect((await home.run('doctor')).out).toMatch(runner);
+    const config = path.join(home.folder, 'po-sync.yaml');
+    await chown(config, NEIGHBOR, NEIGHBOR);
+    await chmod(config, 0o600);
+    const { code, err } = await home.run('status');
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/Configuration file .* cannot be read \(EACCES; owner .*, mode 0600; po-sync runs as/),
+    ]);
+  });
+});
+
+describe.runIf(canRunAsOwner)('a dropped file of another user without read permission', () => {
+  test('is named by status and doctor, before folders, with what to do', async () => {
+    await using redis = await startTestRedis();
+    await using home = await openHome(redis.url);
+    for (let i = 0; i < 6; i += 1) await makeFolder(path.join(home.folder, 'inbox', `folder-${i}`), NEIGHBOR, 0o755);
+    const file = path.join(home.folder, 'inbox', 'orders.csv');
+    await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await chown(file, NEIGHBOR, NEIGHBOR);
+    await chmod(file, 0o600);
+    const [source] = JSON.parse((await home.run('status', '--json')).out).sources;
+    expect(source.ignored.total).toBe(7);
+    expect(source.ignored.entries).toHaveLength(5);
+    expect(source.ignored.entries[0]).toEqual({ name: 'orders.csv', kind: 'no read permission' });
+    const text = /orders\.csv \(no read permission\), .* and 2 more\n.*Give the user that runs po-sync read permission/;
+    expect((await home.run('status')).out).toMatch(text);
+    expect((await home.run('doctor')).out).toMatch(new RegExp(`warn +inbox inbox +not read: ${text.source}`));
+    await chmod(file, 0o644);
+    expect((await home.run('status')).out).not.toContain('orders.csv');
   });
 });
 

@@ -28,7 +28,8 @@ import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
 
-// A daemon under its own user between neighbors of every kind: whatever they do, it stays, and takes the next good file.
+// A daemon under its own user between neighbors of every kind: whatever they do, it keeps running, and takes the next
+// good file.
 
 /** Two users without special rights. */
 const [DAEMON, NEIGHBOR] = [65_534, 12_345];
@@ -163,7 +164,7 @@ describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
     await place.works('PO-1');
     const before = lines(place);
     for (let i = 2; i < 5; i += 1) await place.works(`PO-${i}`);
-    // Each of them is reported once, not at every look.
+    // Each of them is reported once, not at every check.
     expect(lines(place) - before).toBeLessThan(30);
     expect(place.stored.join()).not.toContain('PRIVATE');
     expect(await readFile(secret, 'utf8')).toContain('PRIVATE-1');

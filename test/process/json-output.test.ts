@@ -13,7 +13,7 @@ const schema = JSON.parse(readFileSync(FILE, 'utf8')) as { $id: string; $defs: R
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
 ajv.addSchema(schema);
 
-/** Commands that print no document of their own. */
+/** Commands that do not print a JSON document. */
 const WITHOUT = ['sandbox', 'config schema'];
 
 const FAULTS = [
@@ -62,6 +62,7 @@ const CALLS: [command: string, args: string][] = [
   ['reconcile', '--repair --without-list --yes'],
   ['doctor', ''],
   ['config show', ''],
+  ['completion', 'bash'],
   ['rehearse', 'next.csv'],
   ['explain', 'UNKNOWN'],
   ['batches list', '--open'],

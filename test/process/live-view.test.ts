@@ -6,7 +6,7 @@ import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 const ESCAPE = '\u001B';
 
-/** What stands on a terminal without end after these bytes: enough of one for what the view writes. */
+/** The content of a terminal of unlimited height after these bytes: enough of one for what the view writes. */
 function screenAfter(bytes: string): string[] {
   const lines = [''];
   let row = 0;

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +20,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 let folder: Awaited<ReturnType<typeof makeTempFolder>>;
 let root: string;
 
-/** A checkout of its own, with ports of its own, on the packages of this one. */
+/** A separate checkout with separate ports, on the packages of this one. */
 beforeEach(async () => {
   const { arePackagesInStep } = await loadSetupPart<{ arePackagesInStep(root: string): Promise<boolean> }>(
     'packages.mjs',
@@ -169,6 +170,30 @@ test('the next start stops the processes of a killed one', async () => {
   await once(third.setup, 'close');
   expect(third.lines.at(-1)).toMatch(/^po-sync: `npm start` is already running here \(process \d+\); stop it first$/);
   expect(await second.end('SIGINT')).toBe(0);
+});
+
+test('a port in use and a missing inbox end it with remedies that it accepts', async () => {
+  const text = await readFile(path.join(root, 'config', 'sandbox.yaml'), 'utf8');
+  const port = Number(/baseUrl: http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]);
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  const first = await start();
+  expect(await once(first.setup, 'close')).toEqual([1, null]);
+  other.close();
+  expect(first.lines).toEqual([
+    `po-sync: Port ${port} on 127.0.0.1 is in use by another program.`,
+    '  Set another port in baseUrl and authUrl of config/sandbox.yaml, or stop the program that uses it.',
+    'po-sync: the sandbox did not start; its addresses are in config/sandbox.yaml',
+  ]);
+
+  await rm(path.join(root, 'inbox'), { recursive: true });
+  const second = await start();
+  expect(await once(second.setup, 'close')).toEqual([1, null]);
+  expect(second.lines.slice(1)).toEqual([
+    `po-sync: The folder ${path.join(root, 'inbox')} does not exist.`,
+    expect.stringMatching(/^ {2}Create it \(mkdir -p /),
+    'po-sync: the daemon did not start; its configuration is config/sandbox.yaml',
+  ]);
 });
 
 test('an unusable configuration ends it with exit code 1 and a reason', async () => {

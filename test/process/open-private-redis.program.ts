@@ -2,7 +2,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { openPrivateRedis } from '../../src/redis/private-server/private-server.ts';
 
-/** Opens the private Redis of the data folder given, counts a visit, tells that, and stays until its input closes. */
+/** Opens the private Redis of the data folder given, counts a visit, reports it, and runs until its input closes. */
 const [data = ''] = process.argv.slice(2);
 {
   await using redis = await openPrivateRedis({ data, clock: systemClock });

@@ -122,7 +122,7 @@ describe('a first start', () => {
     await expect(open({ find })).rejects.toMatchObject({ code: 'redis-too-old' });
   });
 
-  test('reports the last words of a server that ends at once', async () => {
+  test('reports the last log lines of a server that ends at once', async () => {
     const file = path.join(folder.path, 'broken-server');
     await writeFile(file, '#!/bin/sh\necho "no space left on device" >&2\nexit 1\n');
     await chmod(file, 0o755);

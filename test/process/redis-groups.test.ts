@@ -81,7 +81,7 @@ describe('a primary that others know', () => {
 });
 
 describe('of Sentinels that disagree', () => {
-  /** Each Sentinel names a server of its own choice. Answers the number of the server that is found. */
+  /** Each Sentinel names another server. Answers the number of the server that is found. */
   async function found(...sentinels: { server: number; epoch: number; isGone?: boolean }[]): Promise<number> {
     await using stack = new AsyncDisposableStack();
     const servers = [stack.use(await startTestRedis()), stack.use(await startTestRedis())];

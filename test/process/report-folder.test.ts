@@ -24,7 +24,7 @@ const canMount = (() => {
   }
 })();
 
-/** A daemon whose report folder can be broken and mended while it works. */
+/** A daemon whose report folder can be broken and repaired while it works. */
 type Subject = AsyncDisposable & {
   /** Where the reports are seen from here. */
   reports: string;
@@ -61,7 +61,7 @@ async function fileInstead(place: Workplace): Promise<Subject> {
   };
 }
 
-/** The daemon runs where the folder is a file system of its own, which `broken` and `fixed` change. */
+/** The daemon runs where the folder is a separate file system, which `broken` and `fixed` change. */
 function onFileSystem(options: string, broken: string, fixed: string) {
   return async (place: Workplace): Promise<Subject> => {
     await mkdir(place.reports, { recursive: true });

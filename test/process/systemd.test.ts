@@ -30,7 +30,7 @@ describe('under systemd', () => {
     const { env, heard } = await asService(place);
     const { child, ended } = place.spawn(['start'], env);
     await until('five reports', async () => (await heard()).length >= 5);
-    // Each is written by a process of its own, so the first two may be in either order.
+    // Each is written by a separate process, so the first two may be in either order.
     await until('that it is ready', async () => (await heard()).includes('READY=1'));
     const reports = await heard();
     expect(reports.filter((report) => report !== 'WATCHDOG=1')).toEqual(['READY=1']);

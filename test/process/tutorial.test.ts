@@ -29,7 +29,7 @@ test('the tutorial works as written', async () => {
     PATH: `${place.path}:${path.resolve('bin')}:${path.dirname(process.execPath)}:${bin}:${process.env.PATH}`,
     HOME: place.path,
   };
-  // Stands in for the registry: `npm install NAME` takes the project's package.
+  // Replaces the registry: `npm install NAME` takes the project's package.
   const install = `#!/bin/sh\nmkdir -p node_modules && ln -s '${path.resolve('node_modules')}'/"$2" node_modules/"$2"\n`;
   await writeFile(path.join(place.path, 'npm'), install, { mode: 0o755 });
   for (const { language, text } of blocks.filter((block) => block.language !== 'sh')) {

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
+import { createRowClaims } from '../../src/ledger/row-claims.ts';
 import { refreshReports } from '../../src/put-away/housekeeping.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { openTestRedis } from '../support/open-redis.ts';
@@ -9,6 +10,7 @@ import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
+const SHA256 = 'c'.repeat(64);
 const CLOSED_AT = '2026-11-22T08:00:00.000Z';
 
 it.each(['closings', 'find'] as const)(
@@ -55,6 +57,43 @@ it.each(['closings', 'find'] as const)(
   },
 );
 
+it('what a later batch corrected is shown, also if its report appears while this one is refreshed', async () => {
+  await using store = await openTestRedis();
+  await using reports = await makeTempFolder();
+  const { redis, keys } = store;
+  const orders = [dead(rows(2, ['1', 'A', 'none']), 'refused', '400', 'No')];
+  await writeReport(inputOf(join(reports.path, BATCH), orders, { report: reportOf(orders, { batch: BATCH }) }));
+  const batches = createBatches({ redis, keys, owner: 'test' });
+  await batches.begin({ batch: BATCH, source: 'inbox', kind: 'inbox', name: 'orders.csv', path: '/none' }, 1);
+  await redis.hset(keys.batch(BATCH), { open: 0 });
+  await batches.done(BATCH);
+  const closing = { number: '1', at: CLOSED_AT, by: 'accepted', batch: 'later' };
+  await redis.hset(keys.closed(BATCH), '1', JSON.stringify(closing));
+  await redis.sadd(keys.refresh, BATCH);
+
+  /** As the settlement of the later batch does it: its report, then the request for a refresh. */
+  async function settleLater(): Promise<void> {
+    const changes = [{ place: 'line 2', field: 'quantity', was: 'none', now: '4' }];
+    await mkdir(join(reports.path, 'later'), { recursive: true });
+    const corrected = { batch: BATCH, places: ['line 2'], number: '1', changes };
+    await writeFile(join(reports.path, 'later', 'corrections.json'), `[\n${JSON.stringify(corrected)}\n]\n`);
+    await redis.sadd(keys.refresh, BATCH);
+  }
+
+  let isLate = false;
+  const busy = {
+    ...batches,
+    async origins(name: string) {
+      if (!isLate) await settleLater();
+      isLate = true;
+      return await batches.origins(name);
+    },
+  };
+  for (let round = 0; round < 3; round += 1) await refreshReports({ batches: busy, reports: reports.path });
+  const [letter] = JSON.parse(await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'));
+  expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', was: 'none', now: '4' }] });
+});
+
 it('a report that cannot be written does not delay the others', async () => {
   await using store = await openTestRedis();
   await using reports = await makeTempFolder();
@@ -78,4 +117,33 @@ it('a report that cannot be written does not delay the others', async () => {
     expect(JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
   }
   expect(await batches.toRefresh()).toEqual([broken]);
+});
+
+it('the first batch with a content is known until it is forgotten, also to a row that was corrected there', async () => {
+  await using store = await openTestRedis();
+  const batches = createBatches({ ...store, owner: 'test' });
+  const begin = async (batch: string, at: number) => {
+    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' }, at);
+    const earlier = await batches.contentRead(batch, 'inbox', SHA256);
+    await batches.admitting(batch, SHA256);
+    return earlier;
+  };
+  const { claim } = createRowClaims({ ...store, ledger: { lookup: async () => [] } });
+  const rowOf = async (batch: string) => {
+    const claims = await claim({ number: 'PO-1', batch: 'fix', no: 9 }, [{ batch, place: 'line 2' }]);
+    return 'by' in claims ? undefined : claims[0]?.batch;
+  };
+
+  expect(await begin('a', 1)).toBeUndefined();
+  // Read again after a crash, it does not repeat itself.
+  expect(await batches.contentRead('a', 'inbox', SHA256)).toBeUndefined();
+  expect(await begin('b', 2)).toEqual({ batch: 'a', name: 'a.csv', at: 1 });
+  expect(await batches.contentRead('b', 'other', SHA256)).toBeUndefined();
+  expect(await rowOf('b')).toBe('a');
+  await batches.forget('a');
+  expect(await rowOf('b')).toBe('b');
+  expect(await begin('c', 3)).toBeUndefined();
+  await batches.forget('c');
+  expect(await batches.withContent('inbox', SHA256)).toBeUndefined();
+  expect(Object.values(await store.redis.hgetall(store.keys.contents))).toEqual(['b']);
 });

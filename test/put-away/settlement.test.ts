@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
@@ -9,6 +10,7 @@ import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { unreadable } from '../../src/parse/unreadable.ts';
+import type { SettlementContext } from '../../src/put-away/put-batch-away.ts';
 import { openSettlement } from '../../src/put-away/settlement.ts';
 import type { Report } from '../../src/report/report.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
@@ -34,7 +36,12 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
   const breaker = createCircuitBreaker({ ...deps, onPaused: () => undefined, onResumed: () => undefined });
 
   /** `slowly`: each of its reports waits until `go` is called. */
-  function daemon(owner: string, slowly = false) {
+  function daemon(
+    owner: string,
+    slowly = false,
+    inspections: SettlementContext['inspections'] = new Map(),
+    sources: Config['sources'] = [source],
+  ) {
     const batches = createBatches({ ...store, owner });
     const { promise: gone, resolve: go } = Promise.withResolvers<void>();
     let arrived = false;
@@ -46,16 +53,19 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
         return breaker.during(from, to);
       },
     };
+    const needed: number[] = [];
+    const events: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void events.push(JSON.parse(line).event) });
     const settlement = openSettlement({
-      config: { ...config, sources: [source], reports: { ...config.reports, path: reports } },
+      config: { ...config, sources, reports: { ...config.reports, path: reports } },
       store,
       side: { batches, ledger, breaker: slowly ? slow : breaker },
       clock: systemClock,
-      log: pino({ level: 'silent' }),
-      inspections: new Map(),
-      onSettled: () => undefined,
+      log,
+      inspections,
+      onSettled: (_, needPerson) => void needed.push(needPerson),
     });
-    return { batches, settlement, go, arrived: () => arrived };
+    return { batches, settlement, go, arrived: () => arrived, needed, events };
   }
 
   const { batches } = daemon('first');
@@ -83,6 +93,14 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
         await tick();
         return (await batches.find(batch))?.state === 'done';
       }),
+    /** Where the settled file is. */
+    settledPath: async (): Promise<string> => (await batches.find(batch))?.settledPath ?? '',
+    /** Makes all checks of settled files due. */
+    async passAnHour(): Promise<void> {
+      for (const check of await store.redis.zrange(store.keys.fileChecks, 0, '-1')) {
+        await store.redis.zadd(store.keys.fileChecks, 0, check);
+      }
+    },
     report: async (): Promise<Report> => JSON.parse(await readFile(path.join(reports, batch, 'report.json'), 'utf8')),
     /** Leaves the batch as a daemon leaves it that is killed just before its last step. */
     async forgetThatItIsDone(): Promise<void> {
@@ -131,6 +149,23 @@ describe('settlement', () => {
     await settlement[Symbol.asyncDispose]();
   });
 
+  it('a batch whose report cannot be written says why, until it is written', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    const reports = path.join(path.dirname(place.inbox), 'reports');
+    await writeFile(reports, 'not a folder');
+    const unsettled = await until('a reason', async () => {
+      await settlement.tick();
+      return (await place.batches.find(place.batch))?.unsettled;
+    });
+    expect(unsettled.reason).toContain(reports);
+    expect(unsettled.since).toBeLessThanOrEqual(place.store.time.now());
+    await settlement[Symbol.asyncDispose]();
+    await rm(reports);
+    await place.settled(settlement);
+    expect(await place.store.redis.hexists(place.store.keys.batch(place.batch), 'unsettled')).toBe(0);
+  });
+
   it('a batch whose report another daemon writes is skipped, not waited for', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
@@ -157,11 +192,37 @@ describe('settlement', () => {
       counts: { orders: 1, invalid: 1 },
       open: 1,
     });
-    expect(await place.read('results.csv')).toMatch(/\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?\w+: /);
+    expect(await place.read('results.csv')).toMatch(/\n2,PO-1,invalid,0,[^,]+,[a-z-]+,"?articleCode /);
     expect(await place.read('dead-letters.csv')).toMatch(/^PO-1,,1,2,/m);
     expect(await place.read('report.html')).toContain('1 order had its outcome before that');
     const [day = ''] = await readdir(path.join(place.inbox, 'failed'));
     expect(await readdir(path.join(place.inbox, 'failed', day))).toContain('orders.csv.fix.csv');
+  });
+
+  it('a file that grew between its last admitted order and its report is unreadable, and sends no false duplicate', async () => {
+    await using place = await openPlace();
+    await appendFile(place.path, 'PO-2,A,1\n');
+    await place.settled(place.daemon('first').settlement);
+    expect(await place.report()).toMatchObject({
+      state: 'unreadable',
+      error: { code: 'unreadable-changed' },
+      counts: { orders: 1, invalid: 1 },
+    });
+    expect(await place.read('results.csv')).not.toContain('PO-2');
+  });
+
+  it.each([
+    ['that grew after this daemon inspected it is unreadable', 'unreadable', (file: string) => appendFile(file, 'x')],
+    ['with other permissions than this daemon saw is finished', 'finished', (file: string) => chmod(file, 0o600)],
+  ] as const)('a file %s', async (_, state, change) => {
+    await using place = await openPlace();
+    const inspections = new Map([[place.batch, await inspectFile(place.path, undefined, {})]]);
+    await change(place.path);
+    const { settlement, events } = place.daemon('first', false, inspections);
+    await place.settled(settlement);
+    expect(await place.report()).toMatchObject({ state, counts: { orders: 1, invalid: 1 } });
+    expect(events.includes('file-changed-after-read')).toBe(state === 'unreadable');
+    expect(events).not.toContain('batch-trouble');
   });
 
   it('of files with one name, those that began before this one are replaced, also within one second', async () => {
@@ -200,5 +261,155 @@ describe('settlement', () => {
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'unreadable', counts: { orders: 1, invalid: 1 }, open: 1 });
     expect((await place.read('results.csv')).trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('a settled file', () => {
+  it('that its writer appends to is reported once, everywhere that an unreadable file is', async () => {
+    await using place = await openPlace();
+    const { settlement, needed, events } = place.daemon('first');
+    await place.settled(settlement);
+    const settled = await place.settledPath();
+    expect(path.relative(place.inbox, settled)).toMatch(/^done\//);
+    await settlement.refresh();
+    expect(events).not.toContain('file-changed-after-read');
+    for (let round = 0; round < 3; round += 1) {
+      await appendFile(settled, 'PO-2,A,1\n');
+      await place.passAnHour();
+      await settlement.refresh();
+    }
+    expect(events.filter((event) => event === 'file-changed-after-read')).toHaveLength(1);
+    expect(needed).toEqual([1, 2]);
+    const report = await place.report();
+    expect(report).toMatchObject({
+      state: 'unreadable',
+      error: { code: 'unreadable-changed', remedy: expect.stringMatching(/^Drop the complete file again/) },
+      counts: { orders: 1, invalid: 1 },
+      open: 1,
+    });
+    const page = await readFile(`${settled}.result.html`, 'utf8');
+    expect(page).toContain('This file was changed after it was read');
+    expect(page).toContain('orders.csv was changed after it was read.');
+    expect(page).toContain('_error_message');
+    const { redis, keys } = place.store;
+    expect(await redis.hget(keys.unreadable, place.batch)).toBe('["inbox","orders.csv"]');
+    expect(await redis.zcard(keys.fileChecks)).toBe(0);
+  });
+
+  it('is checked four times in an hour, by Redis time, also after a restart', async () => {
+    await using place = await openPlace();
+    const before = place.store.time.now();
+    await place.settled(place.daemon('first').settlement);
+    const { redis, keys } = place.store;
+    const due = (await redis.zrange(keys.fileChecks, 0, '-1', 'WITHSCORES')).filter((_, i) => i % 2 === 1);
+    const waits = due.map((score) => Number(score) - before);
+    expect(waits.map((wait) => [5_000, 30_000, 300_000, 3_600_000].findLast((after) => wait >= after))).toEqual([
+      5_000, 30_000, 300_000, 3_600_000,
+    ]);
+    await appendFile(await place.settledPath(), 'PO-2,A,1\n');
+    const next = place.daemon('next');
+    await next.settlement.refresh();
+    expect(next.needed).toEqual([]);
+    await place.passAnHour();
+    await next.settlement.refresh();
+    expect(next.needed).toEqual([2]);
+  });
+
+  it('is reported by one of two daemons', async () => {
+    await using place = await openPlace();
+    const [one, two] = [place.daemon('one'), place.daemon('two')];
+    await place.settled(one.settlement);
+    await appendFile(await place.settledPath(), 'PO-2,A,1\n');
+    await place.passAnHour();
+    await Promise.all([one, two].map(({ settlement }) => settlement.refresh()));
+    const said = [...one.events, ...two.events].filter((event) => event === 'file-changed-after-read');
+    expect(said).toHaveLength(1);
+  });
+
+  it('is reported when nobody writes its report, so that the change is not lost', async () => {
+    await using place = await openPlace();
+    const { settlement, needed } = place.daemon('first');
+    await place.settled(settlement);
+    await appendFile(await place.settledPath(), 'PO-2,A,1\n');
+    await place.passAnHour();
+    const theirs = await place.daemon('other').batches.lease(place.batch);
+    await settlement.refresh();
+    expect(needed).toEqual([1]);
+    expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
+    await theirs?.release();
+    await settlement.refresh();
+    expect(needed).toEqual([1, 2]);
+  });
+
+  it.each<[string, (settled: string, place: Awaited<ReturnType<typeof openPlace>>) => Promise<unknown>]>([
+    ['unchanged', async () => undefined],
+    ['removed', (settled) => rm(settled)],
+    [
+      'removed, while a later file has its place,',
+      async (settled, { batches, file }) => {
+        await writeFile(settled, 'a later file\n');
+        await batches.begin({ ...file, batch: 'later' }, 1);
+        await batches.done('later', { path: settled, at: 1 });
+      },
+    ],
+    ['moved with its day', (settled, { inbox }) => rename(path.dirname(settled), path.join(inbox, 'kept'))],
+    [
+      'replaced by a link',
+      async (settled, { inbox }) => {
+        await rename(settled, path.join(inbox, 'longer'));
+        await appendFile(path.join(inbox, 'longer'), 'PO-2,A,1\n');
+        await symlink(path.join(inbox, 'longer'), settled);
+      },
+    ],
+    [
+      'in a folder that was replaced by a link',
+      async (settled, { inbox }) => {
+        await rename(path.dirname(settled), path.join(inbox, 'kept'));
+        await appendFile(path.join(inbox, 'kept', path.basename(settled)), 'PO-2,A,1\n');
+        await symlink(path.join(inbox, 'kept'), path.dirname(settled));
+      },
+    ],
+  ])('that is %s is not reported', async (_, change) => {
+    await using place = await openPlace();
+    const { settlement, needed, events } = place.daemon('first');
+    await place.settled(settlement);
+    await change(await place.settledPath(), place);
+    await place.passAnHour();
+    await settlement.refresh();
+    expect(needed).toEqual([1]);
+    expect(events.filter((event) => event.startsWith('file-changed') || event === 'batch-trouble')).toEqual([]);
+    expect(await place.report()).toMatchObject({ state: 'finished' });
+    expect(await place.store.redis.zcard(place.store.keys.fileChecks)).toBe(0);
+  });
+
+  it('that cannot be checked now is checked again for a day, and does not delay the others', async () => {
+    await using place = await openPlace();
+    const { settlement, needed } = place.daemon('first');
+    await place.settled(settlement);
+    const { redis, keys } = place.store;
+    const settled = await place.settledPath();
+    const shape = { format: { type: 'csv' } } as const;
+    for (const [batch, at] of [
+      ['long', place.store.time.now()],
+      ['long-ago', 1],
+    ] as const) {
+      await place.batches.begin({ ...place.file, batch }, at);
+      await place.batches.inspected(batch, { sha256: '', bytes: 1, records: 1, shape, warnings: [] });
+      await place.batches.putAway(batch, path.join(path.dirname(settled), 'x'.repeat(300)));
+      await redis.zadd(keys.fileChecks, 0, `0/${batch}`);
+    }
+    await appendFile(settled, 'PO-2,A,1\n');
+    await redis.zadd(keys.fileChecks, 1, `0/${place.batch}`);
+    await settlement.refresh();
+    expect(needed).toEqual([1, 2]);
+    expect(Number(await redis.zscore(keys.fileChecks, '0/long'))).toBeGreaterThan(place.store.time.now());
+    expect(await redis.zscore(keys.fileChecks, '0/long-ago')).toBeNull();
+  });
+
+  it('of an export has no checks, because it was a copy', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first', false, new Map(), []);
+    await place.settled(settlement);
+    expect(await place.store.redis.zcard(place.store.keys.fileChecks)).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Job } from '../../src/ledger/job.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 import { until } from '../support/until.ts';
 
@@ -18,9 +18,10 @@ async function openRig() {
   const { server, keys } = stack.use(await openTestRedis());
   const plain = await connectRedis(server.url, { plain: true });
   stack.defer(() => plain.disconnect());
-  const queue = stack.use(openQueue({ store: { plain, keys }, log: pino({ level: 'silent' }) }));
+  const { log, lines } = capturedLog();
+  const queue = stack.use(openQueue({ store: { plain, keys }, log }));
   const kept = stack.move();
-  return { queue, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { queue, plain, keys, lines, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 describe('the queue', () => {
@@ -32,7 +33,7 @@ describe('the queue', () => {
     const stopping = Promise.withResolvers<void>();
     const first = queue.work(LIMITS, async (job) => {
       seen.push(job);
-      // A worker that goes on would take the job again at once.
+      // A worker that keeps running would take the job again at once.
       await stopping.promise;
       return ['2', '3'];
     });
@@ -53,6 +54,22 @@ describe('the queue', () => {
       ['2', '3'],
     ]);
     expect(seen[1]?.id).toBe(seen[0]?.id);
+  });
+
+  it('logs a job whose lock ran out as harmless, and not as trouble of Redis', async () => {
+    await using rig = await openRig();
+    const { queue, plain, keys, lines } = rig;
+    const jobs = ['1', '2'].map((number) => ({ id: queue.nameJob(), name: number, batch: 'b1', numbers: [number] }));
+    await queue.add(jobs);
+    let runs = 0;
+    await using _ = queue.work(LIMITS, async ({ id }) => {
+      await plain.del(`${keys.prefix}:orders:${id}:lock`);
+      runs += 1;
+      return [];
+    });
+    await until('both jobs', () => runs >= 2);
+    await until('the line', () => lines.length > 0);
+    expect(lines).toMatchObject([{ event: 'job-taken-back', level: 'info' }]);
   });
 
   it('runs a job once that is added twice', async () => {

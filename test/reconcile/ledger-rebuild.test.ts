@@ -9,7 +9,7 @@ import { type DeliveryRig, numbersOf, openDeliveryRig } from '../support/deliver
 import { orderOf } from '../support/entry.ts';
 import { until } from '../support/until.ts';
 
-/** Lets the rig notice and mend a rollback the way the daemon does. */
+/** Lets the rig notice and repair a rollback the way the daemon does. */
 function mending(rig: DeliveryRig): AsyncDisposable {
   const tick = async () => {
     await rig.reconciliation.rebuild.tick();
@@ -88,7 +88,7 @@ describe('ledger rebuild', () => {
     await rig.submit('b1', numbers);
     await rig.settled();
     await rig.store.redis.flushall();
-    // Whoever reads its files again knows nothing of what was sent; the first intent meets the new life.
+    // Whoever reads its files again knows nothing of what was sent; the first intent meets the new epoch.
     await rig.submit('b2', [...numbers, 'PO-NEW']);
     await until('the hold', () => rig.breaker.current()?.code === 'ledger-rolled-back');
     await until('the log line', () => rig.lines.some(({ event }) => event === 'ledger-rolled-back'));
@@ -132,7 +132,7 @@ describe('ledger rebuild', () => {
     await rig.settled();
     await rig.store.redis.flushall();
     await rig.submit('b2', numbersOf(5));
-    await until('the reason', () => rig.breaker.current()?.reason.includes('run reconcile'));
+    await until('the reason', () => rig.breaker.current()?.reason.includes('run po-sync reconcile'));
     expect(rig.events.filter(({ type }) => type === 'received')).toHaveLength(5);
   });
 

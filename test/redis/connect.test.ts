@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
@@ -59,6 +60,33 @@ it('a user who may not write ends the start with redis-refused, and no part of t
   expect(String(refused)).not.toContain('ss@word');
 });
 
+it('a command ends soon where nothing listens, at a port and at a socket', async () => {
+  await using folder = await makeTempFolder();
+  const patience = { within: 3_600_000, refusedWithin: 100 };
+  const missing = { address: { url: `unix://${path.join(folder.path, 'none.sock')}` } };
+  for (const [place, reason] of [
+    ['redis://127.0.0.1:1/0', 'ECONNREFUSED'],
+    [missing, 'ENOENT'],
+  ] as const) {
+    await expect(connectRedis(place, patience)).rejects.toMatchObject({
+      code: 'redis-unreachable',
+      message: expect.stringContaining(reason),
+    });
+  }
+});
+
+it('a command waits for a server that is there and does not answer yet', async () => {
+  await using own = await startTestRedis();
+  own.freeze();
+  const opened = connectRedis(own.url, { within: 3_600_000, refusedWithin: 1 });
+  const early = await Promise.race([opened.catch(() => 'refused'), delay(300, 'waits')]);
+  own.thaw();
+  expect(early).toBe('waits');
+  const redis = await opened;
+  expect(await redis.ping()).toBe('PONG');
+  await redis.quit();
+});
+
 it('a unix socket works, with the database of its address', async () => {
   await using folder = await makeTempFolder();
   const socket = path.join(folder.path, 'r.sock');
@@ -74,21 +102,24 @@ it('a unix socket works, with the database of its address', async () => {
   await redis.quit();
 });
 
-it.each(['WRONGPASS', 'ERR', 'NOAUTH'])('a Redis that repeats the password in %s is cited without it', async (code) => {
-  const password = 'canary/redis+pass=1';
-  // Answers every command with an error that repeats what it read, as proxies do.
-  const chatty = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', (bytes) => socket.write(`-${code} ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`));
-  }).listen(0, '127.0.0.1');
-  await once(chatty, 'listening');
-  const address = chatty.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const troubles: string[] = [];
-  const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
-  const onTrouble = (error: Error) => void troubles.push(error.message);
-  const refused = await connectRedis(url, { onTrouble, within: 600 }).catch((error: unknown) => error);
-  chatty.close();
-  expect(String(refused)).toContain('[redacted]');
-  expect([String(refused), ...troubles].join(' ')).not.toContain('canary');
-});
+it.each(['WRONGPASS', 'ERR', 'NOAUTH'])(
+  'a Redis that repeats the password in %s is quoted without it',
+  async (code) => {
+    const password = 'canary/redis+pass=1';
+    // Answers every command with an error that repeats what it read, as proxies do.
+    const chatty = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (bytes) => socket.write(`-${code} ${bytes.toString().replaceAll(/[\r\n]+/g, ' ')}\r\n`));
+    }).listen(0, '127.0.0.1');
+    await once(chatty, 'listening');
+    const address = chatty.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const troubles: string[] = [];
+    const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
+    const onTrouble = (error: Error) => void troubles.push(error.message);
+    const refused = await connectRedis(url, { onTrouble, within: 600 }).catch((error: unknown) => error);
+    chatty.close();
+    expect(String(refused)).toContain('[redacted]');
+    expect([String(refused), ...troubles].join(' ')).not.toContain('canary');
+  },
+);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { joinedCalls } from '../../src/redis/script.ts';
 
 describe('joined calls', () => {
-  /** Calls that end when told to; each doubles its numbers. */
+  /** Calls that end on request; each doubles its numbers. */
   function opened(most = 10, lanes = 1) {
     const groups: number[][] = [];
     const ends: (() => void)[] = [];

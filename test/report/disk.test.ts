@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => temp[Symbol.asyncDispose]());
 
-/** Whether this machine lets us mount; where it does not, a limit of the shell or a mode stands for the disk. */
+/** Whether this machine lets us mount; where it does not, a limit of the shell or a mode replaces the disk. */
 const canMount = (() => {
   try {
     execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
@@ -26,7 +26,7 @@ const canMount = (() => {
   }
 })();
 
-/** Runs a shell script with `$WRITE` for the writer, in a mount namespace of its own where that can be. */
+/** Runs a shell script with `$WRITE` for the writer, in a separate mount namespace where that is possible. */
 async function inShell(script: string, cwd: string): Promise<string[]> {
   const env = { ...process.env, WRITE: `${process.execPath} ${WRITER}` };
   const [command, ...before] = canMount ? ['unshare', '-m', 'sh'] : ['sh'];

@@ -22,7 +22,7 @@ it.each(['windows-1251', 'iso-8859-2', 'koi8-r', 'macintosh', 'ibm866'])('%s is 
 });
 
 it.each(['shift_jis', 'gbk', 'gb18030', 'big5', 'euc-jp', 'euc-kr', 'cp850', 'cp437'])(
-  'the fix file of %s input is UTF-8 with a byte-order mark',
+  'the fix file of %s input is UTF-8 with a byte order mark',
   (encoding) => {
     expect(fixEncodingOf({ type: 'csv', encoding })).toEqual({ encoding: 'utf-8', needsMark: true });
     const shape = { format: { type: 'csv' as const, encoding, delimiter: ';' }, header: ['ä'], newline: '\n' as const };

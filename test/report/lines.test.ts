@@ -57,7 +57,7 @@ it('writes every line as csv-stringify does', () => {
   );
 });
 
-it('quotes delimiters, quotes and a leading byte-order mark, and nothing else', () => {
+it('quotes delimiters, quotes and a leading byte order mark, and nothing else', () => {
   const line = csvLine(['a;b', 'c"d', '\ufeffe', ' f ', '', 'g,h'], { delimiter: ';', newline: '\n' });
   expect(line).toBe('"a;b";"c""d";"\ufeffe"; f ;;g,h\n');
 });

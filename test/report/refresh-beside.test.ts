@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { closingsOf } from '../../src/order/dead-letter.ts';
 import { layBeside, refreshBeside } from '../../src/report/beside.ts';
 import { refreshReport } from '../../src/report/refresh-report.ts';
 import { writeReport } from '../../src/report/write-report.ts';
-import { dead, done, inputOf, rows } from '../support/reported.ts';
+import { AT, dead, done, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
@@ -34,7 +34,7 @@ afterEach(() => temp[Symbol.asyncDispose]());
 function close(open: number, ...numbers: string[]): Promise<void> {
   const how = { at: '2026-11-22T08:00:00.000Z', by: 'accepted', batch: '20261122T080000Z-inbox-orders-00000000' };
   const closings = closingsOf(numbers.map((number) => ({ number, ...how })));
-  return refreshBeside(settled, folder, () => refreshReport(folder, open, closings));
+  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings));
 }
 
 const beside = (name: string) => readFile(join(day, name), 'utf8');
@@ -47,6 +47,39 @@ it('copies lose settled orders, and the fix files are removed with the last one'
   await close(0, '7', '8');
   expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
+});
+
+it('a newer report in the same inbox is linked from the page, and works from there', async () => {
+  const newer = { folder: join(temp.path, 'reports', '20261122T080000Z-inbox-orders-00000000'), day: '2026-11-22' };
+  const file = join(temp.path, 'done', newer.day, 'orders #1.fix.csv');
+  await mkdir(dirname(file));
+  await writeFile(file, 'the rows that came back');
+  const report = { ...reportOf(orders), batch: basename(newer.folder) };
+  await writeReport(inputOf(newer.folder, orders, { report }));
+  await layBeside(file, newer.folder, { needsFix: true });
+  const closings = closingsOf([
+    { number: '7', at: AT, by: 'fixed', batch: report.batch, waitsIn: report.batch, file: basename(file) },
+  ]);
+  const refresh = () => refreshReport(folder, { open: 1 }, closings);
+  await refreshBeside(settled, folder, refresh, new Map([[report.batch, file]]));
+  const [, link = ''] =
+    /Continue with the newer report.*?<a href="([^"]*)">/s.exec(await beside('orders.csv.result.html')) ?? [];
+  expect(link).toBe('../2026-11-22/orders%20%231.fix.csv.result.html');
+  expect(await readFile(join(day, decodeURIComponent(link)), 'utf8')).toContain(report.batch);
+  const elsewhere = join(temp.path, 'other', 'done', newer.day, 'orders.csv');
+  await refreshBeside(settled, folder, refresh, new Map([[report.batch, elsewhere]]));
+  expect(await beside('orders.csv.result.html')).toContain(`<code>${report.batch}</code>`);
+});
+
+it('the page links its inbox, two folders above, and names another inbox by its path', async () => {
+  for (const [inbox, shown] of [
+    [temp.path, '<a href="../../">two folders above this page</a>'],
+    ['/srv/other', '<code data-inbox>/srv/other</code>'],
+  ] as const) {
+    await writeReport(inputOf(folder, orders, { report: { ...reportOf(orders), inbox } }));
+    await layBeside(settled, folder, { needsFix: true });
+    expect(await beside('orders.csv.result.html')).toContain(`drop it into the inbox ${shown}.`);
+  }
 });
 
 it('a fix file that somebody changed there is left alone', async () => {

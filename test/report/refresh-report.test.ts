@@ -32,7 +32,7 @@ const close = (...numbers: string[]) => closingsOf(numbers.map((number) => ({ nu
 
 it('entries are closed, open ones counted, and settled orders removed from the fix file', async () => {
   await writeReport(inputOf(folder, mixed));
-  await refreshReport(folder, 2, close('3'));
+  await refreshReport(folder, { open: 2 }, close('3'));
   expect(JSON.parse(await read('report.json'))).toEqual({ ...reportOf(mixed), open: 2 });
   const deadLetters = JSON.parse(await read('dead-letters.json'));
   expect(deadLetters.map((deadLetter: { closed?: object }) => deadLetter.closed)).toEqual([
@@ -49,13 +49,13 @@ it('the timeline does not change', async () => {
   const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
   const before = timeline(await read('report.html'));
   expect(before).toContain('First outcome');
-  await refreshReport(folder, 2, close('3'));
+  await refreshReport(folder, { open: 2 }, close('3'));
   expect(timeline(await read('report.html'))).toBe(before);
 });
 
 it('the fix file is removed with the last open entry', async () => {
   await writeReport(inputOf(folder, mixed));
-  await refreshReport(folder, 0, close('1', '3', '4'));
+  await refreshReport(folder, { open: 0 }, close('1', '3', '4'));
   expect(await readdir(folder)).not.toContain('dead-letters.csv');
   expect(await read('report.html')).toContain('<h1>Nothing here needs you</h1>');
 });
@@ -64,16 +64,16 @@ it('texts of the list do not change', async () => {
   const message = 'a\u2028b\u2029c\r\n"d", {e},';
   const orders = [dead(rows(2, ['1']), 'refused', '400', message), dead(rows(3, ['2']), 'refused', '400', message)];
   await writeReport(inputOf(folder, orders));
-  await refreshReport(folder, 1, close('2'));
+  await refreshReport(folder, { open: 1 }, close('2'));
   const deadLetters = JSON.parse(await read('dead-letters.json'));
   expect(deadLetters.map((deadLetter: { message: string }) => deadLetter.message)).toEqual([message, message]);
 });
 
 it('refreshing can be done in steps and repeated', async () => {
   await writeReport(inputOf(folder, mixed));
-  await refreshReport(folder, 2, close('4'));
-  await refreshReport(folder, 1, close('4', '1'));
-  await refreshReport(folder, 1, close('4', '1'));
+  await refreshReport(folder, { open: 2 }, close('4'));
+  await refreshReport(folder, { open: 1 }, close('4', '1'));
+  await refreshReport(folder, { open: 1 }, close('4', '1'));
   expect((await read('dead-letters.csv')).split('\n')).toEqual([
     'PO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check',
     `3;"""";1;5;400;No (line 5 of batch ${reportOf([]).batch});01,000`,
@@ -85,7 +85,7 @@ it('a fix file that does not match the list is kept unchanged', async () => {
   await writeReport(inputOf(folder, mixed));
   const cut = (await read('dead-letters.csv')).split('\n').slice(0, 3).join('\n');
   await writeFile(join(folder, 'dead-letters.csv'), cut);
-  await refreshReport(folder, 2, close('3'));
+  await refreshReport(folder, { open: 2 }, close('3'));
   expect(await read('dead-letters.csv')).toBe(cut);
   expect(JSON.parse(await read('report.json')).open).toBe(2);
 });
@@ -94,17 +94,17 @@ it('a fix file that lost the row of an order loses no row of another order', asy
   await writeReport(inputOf(folder, mixed));
   const without = (await read('dead-letters.csv')).replace(/^3;.*\n/m, '');
   await writeFile(join(folder, 'dead-letters.csv'), without);
-  await refreshReport(folder, 2, close('3'));
+  await refreshReport(folder, { open: 2 }, close('3'));
   expect(await read('dead-letters.csv')).toBe(without);
 });
 
 it('a missing fix file is no obstacle, and an expired report is left alone', async () => {
   await writeReport(inputOf(folder, mixed));
   await rm(join(folder, 'dead-letters.csv'));
-  await refreshReport(folder, 2, close('3'));
+  await refreshReport(folder, { open: 2 }, close('3'));
   expect(await read('report.html')).not.toContain('href="dead-letters.csv"');
   await rm(folder, { recursive: true });
-  await refreshReport(folder, 0, close('1', '3', '4'));
+  await refreshReport(folder, { open: 0 }, close('1', '3', '4'));
   expect(await readdir(temp.path)).toEqual([]);
 });
 
@@ -155,7 +155,7 @@ it.each([
       const expected = await fixFile();
       await writeReport(input(orders.map(({ one }) => one)));
       const numbers = orders.filter(({ closes }) => closes).map(({ one }) => one.result.purchaseOrderNumber);
-      await refreshReport(folder, left.length, close(...numbers));
+      await refreshReport(folder, { open: left.length }, close(...numbers));
       expect(await fixFile()).toBe(expected);
     }),
     { numRuns: runs(60) },

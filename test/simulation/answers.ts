@@ -6,7 +6,7 @@ export function answered(status: number, body: unknown, headers: Record<string, 
   return { kind: 'answered', answer: { status, headers, body: Buffer.from(text) } };
 }
 
-/** The API's yes to an order (spec part 4). */
+/** The API's yes to an order (API part 4). */
 export function created(number: string): HttpEnd {
   return answered(201, {
     status: 'success',
@@ -15,7 +15,7 @@ export function created(number: string): HttpEnd {
   });
 }
 
-/** The API's no in its envelope (spec part 7). */
+/** The API's no in its envelope (API part 7). */
 export function refusal(status: number, code = status, headers: Record<string, string> = {}): HttpEnd {
   return answered(status, { status: 'error', error: { code, message: 'parameters are invalid' } }, headers);
 }

@@ -15,7 +15,7 @@ type Deps = {
 
 export type Fate = ReturnType<typeof openFate>;
 
-/** Decides before each turn of a process whether it dies or stands still instead. */
+/** Decides before each turn of a process whether it dies or freezes instead. */
 export function openFate({ timeline, random, weather, story, onDeath, onWaking }: Deps) {
   const spared = new Map<Host, number>();
   const tally = { deaths: 0, freezes: 0 };

@@ -24,8 +24,8 @@ const LOCK = 10_000;
 const LOOKED = 5_000;
 
 /**
- * The queue as BullMQ keeps its promises: a job runs at least once unless it is lost, and twice when its worker stood
- * still for longer than its lock.
+ * The queue as BullMQ keeps its promises: a job runs at least once unless it is lost, and twice when its worker was
+ * suspended for longer than its lock.
  */
 export function openJobs({ store, timeline, random, weather, workers }: Deps) {
   let runs = 0;
@@ -87,7 +87,7 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
     else Object.assign(job, { numbers: rest, lock: undefined });
   }
 
-  /** Takes the job back when its worker is gone or stands still. */
+  /** Takes the job back when its worker is gone or frozen. */
   function watch(id: string, lock: string, host: Host): void {
     timeline.plan(timeline.now() + LOCK + random.between(0, LOOKED), () => {
       const job = store.jobs().get(id);

@@ -92,7 +92,7 @@ function outcomesByNumber({ files }: World): Map<string, Set<Outcome>> {
   return numbers;
 }
 
-/** After a rollback the ledger may have forgotten an order; then its report tells what people believe of it. */
+/** After a rollback the ledger may have forgotten an order; then its report says what people believe of it. */
 function toldOf({ files, rolledBackAt }: World, number: string, standing: Standing): Standing {
   if (standing.state !== 'forgotten' || rolledBackAt === undefined) return standing;
   const told = files.all.findLast(({ report }) => report?.told.has(number))?.report?.told.get(number);

@@ -32,7 +32,7 @@ const BEATS_AFTER_CALM = 10_000;
 /** Jobs at the same time, beyond one for each call. */
 const MORE = 2;
 
-/** Starts a daemon; `onUp` is told when it takes work. */
+/** Starts a daemon; `onUp` is called when it takes work. */
 export function startMachine(host: Host, around: Surroundings, onUp: () => void): Machine {
   const connection = around.connections.connect(host);
   let up = false;

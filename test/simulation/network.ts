@@ -38,7 +38,7 @@ export type Endpoint = 'create' | 'list' | 'token';
 
 export type Network = ReturnType<typeof openNetwork>;
 
-/** Everything between a process and the API. It speaks undici's manners, as `src/core/http.ts` gives them on. */
+/** Everything between a process and the API. It behaves like undici, as `src/core/http.ts` passes it on. */
 export function openNetwork(deps: Deps) {
   const { timeline, random, weather, breach, api } = deps;
   let sent = 0;
@@ -111,7 +111,7 @@ export function openNetwork(deps: Deps) {
     back(random.chance(weather.cutAnswers) ? broken('other side closed', status) : end, at);
   }
 
-  /** What the API says, and when it stores. `seen` is when the process has the answer, or has given up. */
+  /** What the API says, and when it stores. `seen` is when the process has the answer, or has timed out. */
   function answer(
     call: HttpCall,
     order: { purchaseOrderNumber: string; items: Item[] },
@@ -143,7 +143,7 @@ export function openNetwork(deps: Deps) {
     return created(shown(number));
   }
 
-  /** What one order gets for ever. */
+  /** What one order always gets. */
   function stickyAnswer(kind: Exclude<Weather['stickyOrder'], 'none'>, number: string, items: Item[]): HttpEnd {
     if (kind === 'broken') return refusal(500);
     if (kind === 'cut') return broken('other side closed', 201);

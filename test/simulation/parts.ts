@@ -176,7 +176,10 @@ function ledgerOf(
   return toldLedger(watched, host.name, around.story);
 }
 
-/** How far a process saw the ledger come, with a trace on the disk a second after each change, as the daemon keeps it. */
+/**
+ * The latest state of the ledger that a process saw, with a checkpoint on the disk a second after each change, as the
+ * daemon keeps it.
+ */
 function seenBy(host: Host, around: Surroundings, identity: Identity): LedgerIdentity {
   const { breach, timeline } = around;
   let keeping = false;

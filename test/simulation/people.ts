@@ -91,7 +91,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     });
   }
 
-  /** Somebody runs a command, in a process of its own that may die like any other. */
+  /** Somebody runs a command, in a separate process that may die like any other. */
   function act(action: Action): void {
     const host: Host = { name: `p${++deeds.actions}`, alive: true, frozenUntil: 0, slept: 0, skew: 0 };
     story?.(host.name, action);
@@ -143,7 +143,7 @@ export function openPeople({ around, api, files, store }: Deps) {
     await retryDeadLetters(page, 0, { listed, rate }, desk.context);
   }
 
-  /** The person looks into the API, and says what is there; now and then the wrong way round. */
+  /** The person looks into the API, and reports what is there; sometimes wrongly. */
   async function resolve({ context }: Desk): Promise<void> {
     const number = random.pick([...store.ranked(keys.doubt), ...store.fields(keys.waiting), ['PO-0', '']])[0] ?? '';
     const errs = random.chance(weather.mistakes);

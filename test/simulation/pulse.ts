@@ -77,8 +77,8 @@ export function startPulse({ timeline, random, store, weather, files, machines, 
   }
 
   /**
-   * Only the order that never gets through waits to be sent, delivery is paused with a reason, and no list ended the doubts:
-   * that may last for ever.
+   * Only the order that never gets through waits to be sent, delivery is paused with a reason, and no list ended the
+   * doubts: that may last forever.
    */
   function isPausedForGood(): boolean {
     if (timeline.now() < weather.calmAt + PATIENCE || store.hget(KEYS.breaker, 'code') === null) return false;

@@ -1,11 +1,10 @@
 import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
 import type { Http, HttpEnd } from '../../src/core/http.ts';
 import type { CircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry, Known } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Known } from '../../src/ledger/transitions/admission.ts';
-import { next } from '../../src/ledger/transitions/next.ts';
-import type { Policy, Step } from '../../src/ledger/transitions/step.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
+import type { Policy, Step } from '../../src/ledger/state-machine/step.ts';
 import type { Canaries } from '../../src/reconcile/canaries.ts';
 import { unsent } from './answers.ts';
 import type { Breach } from './weather.ts';
@@ -135,7 +134,7 @@ export function blindCanaries(canaries: Canaries): Canaries {
   return { ...canaries, all: async () => [{ number: ALWAYS, since: 0 }] };
 }
 
-/** A list in which the one canary of `blindCanaries` always stands. */
+/** A list that always contains the one canary of `blindCanaries`. */
 export async function blindList(
   list: (onOrder: (order: ListedOrder) => void) => Promise<ListEnd>,
   onOrder: (order: ListedOrder) => void,

@@ -319,7 +319,7 @@ describe('the simulated Redis', () => {
   });
 });
 
-/** Three batches, of which one is settled and one canceled, and a ledger that has a life. */
+/** Three batches, of which one is settled and one canceled, and a ledger with an epoch. */
 async function begin(redis: Redis, store: Store): Promise<void> {
   const hashes: [string, Record<string, string>][] = [
     [KEYS.batch('b1'), { no: '1', state: 'reading', source: 'erp' }],

@@ -1,4 +1,4 @@
-/** A job of the queue, which lives in the same Redis. `lock` names the run that holds it. */
+/** A job of the queue, which is in the same Redis. `lock` names the run that holds it. */
 export type StoredJob = {
   id: string;
   name: string;
@@ -164,7 +164,7 @@ export function openStore(now: () => number) {
     jobs: () => data.jobs,
     /** What a copy on disk would hold now. */
     copy: () => copyOf(data),
-    /** The server comes back with an older self, or empty. */
+    /** The server comes back with older data, or empty. */
     restore(older: Data | undefined): void {
       data = older === undefined ? emptyData() : copyOf(older);
     },

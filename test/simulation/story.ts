@@ -1,5 +1,5 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Step } from '../../src/ledger/transitions/step.ts';
+import type { Step } from '../../src/ledger/state-machine/step.ts';
 
 /** Takes a line of what happens in a world: who did what. */
 export type Story = (who: string, what: string) => void;
@@ -25,7 +25,7 @@ export function watchedLedger(ledger: Ledger, watch: Watch): Ledger {
   };
 }
 
-/** The ledger, telling each change that it is asked to commit and whether it did. */
+/** The ledger, which reports each change that it is asked to commit and whether it did. */
 export function toldLedger(ledger: Ledger, who: string, story: Story | undefined): Ledger {
   if (story === undefined) return ledger;
   return {

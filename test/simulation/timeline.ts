@@ -6,7 +6,7 @@ export type Host = {
   alive: boolean;
   /** Nothing of it happens before this time. */
   frozenUntil: number;
-  /** How long its machine stood still without its monotonic clock noticing. */
+  /** How long its machine was suspended without its monotonic clock noticing. */
   slept: number;
   /** How far its wall clock is wrong. */
   skew: number;
@@ -18,14 +18,14 @@ export type Timeline = ReturnType<typeof openTimeline>;
 
 /**
  * Virtual time. Whatever is awaited in the simulated world is planned here; between two turns every continuation in
- * JavaScript has run to its next wait, so a turn is the smallest step between which a process can die or stand still.
+ * JavaScript has run to its next wait, so a turn is the smallest step between which a process can die or freeze.
  */
 export function openTimeline(random: Random) {
   const heap: Planned[] = [];
   let now = 0;
   let count = 0;
   let turns = 0;
-  /** Asked before each turn of a host: false when it does not live to see it. */
+  /** Asked before each turn of a host: false when it dies before it. */
   let survives: (host: Host) => boolean = () => true;
   /** Between turns: what the continuations of the last one left to be sent. */
   let between: () => void = () => undefined;

@@ -2,8 +2,8 @@ import { LASTING, type Lasting } from './lasting.ts';
 import type { Random } from './random.ts';
 
 /**
- * What a world may do to the program, all shares of 1 and all times in milliseconds. Everything here keeps to the
- * assumptions A1 to A6 of docs/guarantees.md; what breaks one of them is a `Breach`.
+ * What a world may do to the program. Shares are of 1, times in milliseconds. Everything here keeps to the assumptions
+ * A1 to A6 of docs/guarantees.md; what breaks one of them is a `Breach`.
  */
 export type Weather = {
   machines: number;
@@ -19,9 +19,9 @@ export type Weather = {
   crash: number;
   freeze: number;
   longestFreeze: number;
-  /** Of freezes: the whole machine sleeps, and its monotonic clock with it. */
+  /** Of freezes: the complete machine sleeps, and its monotonic clock with it. */
   suspends: number;
-  /** Of what is said to Redis and what it answers. */
+  /** Of the requests to Redis and its answers. */
   lostByStore: number;
   storeOutages: number;
   /** Of jobs: lost by the queue. */
@@ -51,12 +51,12 @@ export type Weather = {
   refusesDuplicates: boolean;
   revokes: number;
   tokenFails: number;
-  /** What one order gets for ever. */
+  /** What one order always gets. */
   stickyOrder: 'none' | 'broken' | 'cut' | 'misnamed' | 'empty' | 'forbidden' | 'unauthorized' | 'other code';
-  /** What the list answers for ever, from some time on. */
+  /** What the list always answers, from some time on. */
   stickyList: 'none' | 'strings' | 'page' | 'error' | 'unauthorized' | 'cut' | 'hangs';
   stickyListFrom: number;
-  /** What becomes of the ledger once in the middle of it all. */
+  /** What happens to the ledger once in the middle of the run. */
   rollback: 'none' | 'flush' | 'empty' | 'older';
   /** What every call gets for some time, and when. */
   lasting: 'none' | Lasting;

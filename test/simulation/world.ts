@@ -30,7 +30,7 @@ export type World = {
   deeds: Deeds;
   /** When Redis forgot something. */
   rolledBackAt: number | undefined;
-  /** False when something was still waiting when the world was given up. */
+  /** False when something was still waiting when the world was aborted. */
   ended: boolean;
   turns: number;
   /** Requests that left a process. */
@@ -49,16 +49,16 @@ export type World = {
 export type LiveOptions = {
   breach?: Breach | undefined;
   change?: Partial<Weather>;
-  /** A world that has not ended after so many turns is given up. */
+  /** A world that has not ended after so many turns is aborted. */
   mostTurns?: number;
-  /** Told of everything that happens, one line each. */
+  /** Called with everything that happens, one line each. */
   tell?: ((line: string) => void) | undefined;
 };
 
 const MOST_TURNS = 120_000;
 const COMMANDS = commandTable();
 
-/** Lives one world from its seed to its end. */
+/** Runs one world from its seed to its end. */
 export async function live(
   seed: number,
   { breach, change = {}, mostTurns = MOST_TURNS, tell }: LiveOptions = {},

@@ -3,7 +3,7 @@ import { type LiveOptions, live } from './world.ts';
 
 export type FoundFault = { seed: number; fault: Fault; number: string; detail: string };
 
-/** What many worlds came to. */
+/** The results of many worlds. */
 export type Sum = {
   orders: number;
   accepted: number;
@@ -24,7 +24,7 @@ export function emptySum(): Sum {
   return { ...outcomes, sent: 0, deaths: 0, freezes: 0, rollbacks: 0, givenBack: 0, faults: [], troubles: [] };
 }
 
-/** Lives the worlds of `count` seeds from `from` on, adds what they came to, and judges each. */
+/** Runs the worlds of `count` seeds from `from` on, adds their results, and judges each. */
 export async function liveMany(from: number, count: number, options: LiveOptions = {}, sum = emptySum()): Promise<Sum> {
   for (let seed = from; seed < from + count; seed += 1) {
     const world = await live(seed, options);
@@ -43,7 +43,9 @@ export async function liveMany(from: number, count: number, options: LiveOptions
 
 const TOLD = 3;
 
-/** What a person needs to find a fault: how to live its world again, and its order's story. Empty without faults. */
+/**
+ * What a person needs to find a fault: how to run its world again, and the events of its order. Empty without faults.
+ */
 export async function tell(faults: readonly FoundFault[], options: LiveOptions = {}): Promise<string> {
   const { breach = '', change = {} } = options;
   const told: string[] = [];

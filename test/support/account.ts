@@ -22,7 +22,7 @@ export type Account = {
   untidy: string[];
 };
 
-/** A file of good orders, each with a number of its own. */
+/** A file of good orders, each with a separate number. */
 export type DroppedFile = { name: string; first: number; orders: number };
 
 /** Drops a file of so many orders, numbered on from the last one. */

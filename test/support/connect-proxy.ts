@@ -69,7 +69,7 @@ export async function openConnectProxy({ credentials, hosts = {} }: Options = {}
     /** The first lines of the requests. */
     asked: [] as string[],
     tunnels: 0,
-    /** Ends every connection, as a proxy does that is killed. */
+    /** Ends every connection, as a killed proxy does. */
     dropAll(): void {
       for (const socket of sockets) socket.resetAndDestroy();
     },

@@ -4,15 +4,15 @@ import type { Ended, Workplace } from './workplace.ts';
 
 /** A daemon process that is killed and started again, frozen and woken; its memory is watched all the while. */
 export type Daemon = AsyncDisposable & {
-  /** Resolves when the process that lives now is ready. */
+  /** Resolves when the current process is ready. */
   ready(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<Ended>;
-  /** Ends it with SIGKILL if it lives and starts it again; does not wait until it is ready. */
+  /** Ends it with SIGKILL if it runs and starts it again; does not wait until it is ready. */
   restart(): Promise<void>;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Everything that all its lives printed. */
+  /** Everything that all its processes printed. */
   out(): string;
-  /** The most memory one of its lives had, in MB. */
+  /** The most memory one of its processes had, in MB. */
   peakMb(): Promise<number>;
   /** What it has now, in MB. */
   nowMb(): Promise<number>;

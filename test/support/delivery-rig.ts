@@ -32,7 +32,7 @@ export type DeliveryRig = AsyncDisposable & {
   held: Deliverer['held'];
   reconciliation: Reconciliation;
   batches: Batches;
-  /** What the API did, as it tells itself. */
+  /** What the API did, by its record. */
   events: SandboxEvent[];
   /** Lines of the log, parsed. */
   lines: Record<string, unknown>[];
@@ -51,7 +51,7 @@ type RigOptions = {
   delivery?: Partial<Delivery>;
   environment?: Partial<Environment>;
   secret?: string;
-  /** Another API than the sandbox. */
+  /** An API other than the sandbox. */
   partner?: { baseUrl: string; authUrl: string };
   /** The ledger is new: nothing is sent before the API's list was read. */
   isNew?: boolean;

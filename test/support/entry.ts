@@ -1,5 +1,5 @@
 import type { Entry } from '../../src/ledger/entry.ts';
-import type { Policy } from '../../src/ledger/transitions/step.ts';
+import type { Policy } from '../../src/ledger/state-machine/step.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { Order } from '../../src/order/order.ts';
 

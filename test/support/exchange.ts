@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 
-/** One call and its whole answer. */
+/** One call and its complete answer. */
 export type Exchange = {
   method: string;
   url: string;
@@ -14,13 +14,13 @@ export type Exchange = {
 export type ExchangeOptions = { headers?: Record<string, string>; body?: string | Buffer; localAddress?: string };
 
 /**
- * Makes one HTTP call with exactly the headers given, on a connection of its own.
- * Rejects when the connection ends before the answer does.
+ * Makes one HTTP call with exactly the headers given, on a separate connection. Rejects when the connection ends before
+ * the answer does.
  */
 export function exchange(method: string, url: string, options: ExchangeOptions = {}): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     const { localAddress, body } = options;
-    // Node frames the body of a GET or DELETE only when told how long it is.
+    // Node frames the body of a GET or DELETE only when its length is given.
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const headers = { ...length, ...options.headers };
     const call = request(url, { method, headers, agent: false, ...(localAddress && { localAddress }) }, (answer) => {

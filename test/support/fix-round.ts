@@ -29,7 +29,7 @@ export type Dropped = { sent: unknown[]; messages: string[]; warnings: string[] 
 
 /**
  * Drops a file whose orders all need a person: the invalid ones, and the valid ones because the API refuses them unless
- * `accepts` them. Each further file is a batch of its own, with a report of its own.
+ * `accepts` them. Each further file is a separate batch with a separate report.
  */
 export async function openFixRound(
   content: string | Buffer,

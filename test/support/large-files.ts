@@ -13,7 +13,7 @@ const LONG = 10_000;
 
 type Kind = {
   text: (rows: number) => Iterable<string>;
-  /** What both passes make of it. */
+  /** The result of both passes. */
   becomes: (rows: number) => { orders: number; valid: number } | { code: string; line: number };
 };
 

@@ -149,7 +149,7 @@ export const OBJECT_DAMAGES: Readonly<Record<string, Damage>> = {
   'with CR': { of: (write, table) => write(table).replaceAll('\n', '\r') },
   'with a line end in a number': {
     flatOnly: true,
-    // An attribute cannot have one: XML makes it a blank.
+    // An attribute cannot have one: XML makes it a space.
     notIn: /attributes/,
     of: (write, table, pick) => write(inRow(table, pick, (row) => row.with(0, `A\n${row[0]}`))),
   },

@@ -41,6 +41,17 @@ export type OddCall = {
 /** Decides about a call; undefined leaves it to the ordinary API. */
 export type Oddity = (call: OddCall, api: OddApi) => OddAnswer | undefined;
 
+type OddRecord = {
+  endpoint: Endpoint;
+  path: string;
+  /** `User-Agent`. */
+  agent: string | undefined;
+  at: number;
+  order?: string;
+  status: number;
+  stored: boolean;
+};
+
 export type OddApi = AsyncDisposable & {
   url: string;
   baseUrl: string;
@@ -48,7 +59,7 @@ export type OddApi = AsyncDisposable & {
   /** What the API holds, one entry a created order. */
   stored: StoredOrder[];
   /** `stored`: the call created an order, whatever it was answered. */
-  calls: { endpoint: Endpoint; path: string; at: number; order?: string; status: number; stored: boolean }[];
+  calls: OddRecord[];
   /** The behavior; it may change while the API runs. */
   oddity: Oddity;
   /** Called with the connection before and after an answer is written. */
@@ -77,6 +88,7 @@ export async function openOddApi(
     const record = {
       endpoint: call.endpoint,
       path: call.path,
+      agent: request.headers['user-agent'],
       at: performance.now(),
       status: 0,
       stored: false,

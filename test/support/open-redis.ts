@@ -15,7 +15,7 @@ export type OpenRedis = AsyncDisposable & {
   identity: Identity;
 };
 
-/** A real Redis of its own with one connection, gone when disposed. */
+/** A separate real Redis with one connection, removed when disposed. */
 export async function openTestRedis(): Promise<OpenRedis> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startTestRedis());

@@ -13,7 +13,7 @@ export type OpenSandbox = Sandbox & {
   requestToken(form?: Record<string, string | undefined>): Promise<Exchange>;
   /** An access token with all scopes, or with the given ones. */
   token(scope?: string): Promise<string>;
-  /** Any call; `path` is relative to the API's base address, or a whole address. */
+  /** Any call; `path` is relative to the API's base address, or a complete address. */
   call(method: string, path: string, options?: ExchangeOptions): Promise<Exchange>;
   /** POSTs an order, or any text. */
   create(order: unknown, token: string): Promise<Exchange>;
@@ -23,8 +23,8 @@ export type OpenSandbox = Sandbox & {
 };
 
 /**
- * Starts a sandbox on a folder of its own, gone without a trace when disposed; a `data` that was given is kept.
- * `check` sees every answer.
+ * Starts a sandbox on a separate folder, which is removed when disposed; a `data` that was given is kept. `check` sees
+ * every answer.
  */
 export async function openSandbox(
   options: Partial<SandboxOptions> = {},
@@ -66,7 +66,7 @@ export async function openSandbox(
   };
 }
 
-/** The headers that every API call carries (spec part 5, rule 4). */
+/** The headers that every API call carries (API part 5, rule 4). */
 export function bearerHeaders(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' };
 }

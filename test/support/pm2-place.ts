@@ -15,7 +15,7 @@ export const CONFIGURATION = path.join(root, 'ecosystem.config.cjs');
 
 type Listed = { pid: number; pm2_env: { status: string; restart_time: number; pm_out_log_path: string } };
 
-/** The real pm2 with a daemon of its own. */
+/** The real pm2 with a separate daemon. */
 function openPm2(home: string, env: Record<string, string>) {
   const run = async (...args: string[]) => {
     const options = { cwd: path.dirname(home), env: { ...process.env, ...env, PM2_HOME: home } };

@@ -3,7 +3,7 @@ import { PoSyncError } from '../../src/core/errors.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { readOrderPages } from '../../src/validate/read-orders.ts';
 
-/** Reads one file as the daemon does, both passes, and prints what came of it and the most memory it took. */
+/** Reads one file as the daemon does, both passes, and prints the result and the most memory it took. */
 const [, , file = ''] = process.argv;
 const before = peakMb();
 const result = await read();

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type LargeKind, writeLarge } from './large-files.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
-/** What came of reading a large file in a process of its own, and the memory that took beyond the program itself. */
+/** The result of reading a large file in a separate process, and the memory that it took beyond the program itself. */
 export type ReadLarge = {
   orders?: number;
   valid?: number;

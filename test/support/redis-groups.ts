@@ -201,7 +201,7 @@ export async function startClusterGroup(tls?: GroupTls): Promise<RedisGroup> {
       ...(tls && { 'tls-cluster': 'yes' }),
       'cluster-enabled': 'yes',
       'cluster-config-file': 'nodes.conf',
-      // A port of its own: ten thousand above the port of clients may be one that outgoing connections use.
+      // A separate port: ten thousand above the port of clients may be one that outgoing connections use.
       'cluster-port': await freePort(),
       'cluster-node-timeout': 1_000,
       'cluster-replica-validity-factor': 0,

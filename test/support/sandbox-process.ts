@@ -8,7 +8,7 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../bin/po-sync');
 
 export const CREDENTIALS = { PO_SYNC_STAGING_CLIENT_ID: CLIENT_ID, PO_SYNC_STAGING_CLIENT_SECRET: CLIENT_SECRET };
 
-/** `po-sync sandbox` in a process of its own. */
+/** `po-sync sandbox` in a separate process. */
 export type SandboxProcess = AsyncDisposable & {
   child: ChildProcess;
   /** What its first line of standard output says. */
@@ -44,7 +44,7 @@ export async function startSandboxProcess(
 export async function runSandbox(flags: readonly string[], env: Record<string, string> = CREDENTIALS) {
   const child = spawn(PROGRAM, ['sandbox', ...flags], { env: withPath(env), stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { out: '', err: '' };
-  // A character may lie across two chunks.
+  // A character may be in two chunks.
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     written.out += text;
   });
@@ -55,7 +55,7 @@ export async function runSandbox(flags: readonly string[], env: Record<string, s
   return { code, ...written };
 }
 
-/** With the way to the shell that the program begins with. */
+/** With the path of the shell that the program begins with. */
 function withPath(env: Record<string, string>): Record<string, string> {
   return { PATH: process.env.PATH ?? '', ...env };
 }

@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** One Redis for all tests of a suite, gone when the last has ended. */
+/** One Redis for all tests of a suite, removed when the last has ended. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const redis = await startTestRedis({ databases: 10_000 });
   project.provide('redis', { port: redis.port });

@@ -17,7 +17,7 @@ it('what waited for the end of a stall is no burst; a burst at another time is',
   expect(mostWithin(1_000, [...seen, 2_600, 2_601, 2_602, 2_603, 2_604], { stalls: [stall] })).toBeGreaterThan(5);
 });
 
-it('a sender that stood still for a while may send what was due; after a longer time, it may not', () => {
+it('a sender that was suspended for a while may send what was due; after a longer time, it may not', () => {
   const late = FOUR_A_SECOND.map((at) => (at > 500 && at < 2_000 ? 2_000 : at));
   expect(mostWithin(1_000, late)).toBe(9);
   expect(mostWithin(1_000, late, { gap: 2_000 })).toBe(4);

@@ -7,7 +7,7 @@ const ORDINARY = 100;
 /** What was due in a gap arrives within so many milliseconds. */
 const BACKLOG = 300;
 
-/** Notes when this process stands still, because the machine is busy. Ends nothing and keeps nothing alive. */
+/** Records when this process is suspended because the machine is busy. Ends nothing and keeps nothing alive. */
 export function watchStalls(): Disposable & { stalls: readonly Stall[] } {
   const stalls: Stall[] = [];
   let last = performance.now();
@@ -20,9 +20,9 @@ export function watchStalls(): Disposable & { stalls: readonly Stall[] } {
 }
 
 /**
- * The most of these times within so many milliseconds. What arrived while this process stood still was seen at the end of
- * the stall, so a window that begins there has the time of the stall, too. The sender can stand still as well: a window
- * that begins in what came after a gap has up to `gap` milliseconds of it.
+ * The most of these times within so many milliseconds. What arrived while this process was suspended was seen at the
+ * end of the stall, so a window that begins there has the time of the stall, too. The sender can be suspended as well:
+ * a window that begins in what came after a gap has up to `gap` milliseconds of it.
  */
 export function mostWithin(window: number, times: readonly number[], { stalls = NONE, gap = 0 } = {}): number {
   return Math.max(

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** An empty folder without symlinks in its path, gone with all it holds when disposed. */
+/** An empty folder without symlinks in its path, removed with its content when disposed. */
 export async function makeTempFolder(): Promise<AsyncDisposable & { path: string }> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'po-sync-')));
   return {

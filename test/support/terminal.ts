@@ -24,7 +24,7 @@ export function onTerminal(place: Workplace, args: string, env: Record<string, s
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let out = '';
-  // A character may lie across two chunks.
+  // A character may be in two chunks.
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });

@@ -16,10 +16,12 @@ export type TestRedis = AsyncDisposable & {
   port: number;
   /** Where it keeps its data. */
   folder: string;
-  /** Ends the server (SIGKILL unless told otherwise) and resolves when it is gone; its data stay. */
+  /** Ends the server (SIGKILL by default) and resolves when it is gone; its data stay. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Stops it from answering, while its connections stay open. */
   freeze(): void;
+  /** Lets a frozen server run again. */
+  thaw(): void;
   /** Starts it again on the same port with the same data; resolves when it answers. */
   restart(): Promise<void>;
 };
@@ -60,7 +62,7 @@ async function documentedUser(): Promise<string> {
 
 type Settings = Record<string, string | number | readonly string[]>;
 
-/** A real Redis on a free loopback port, as durable as the private one; gone with its folder when disposed. */
+/** A real Redis on a free loopback port, as durable as the private one; removed with its folder when disposed. */
 export async function startTestRedis({
   databases = 16,
   env,
@@ -95,6 +97,7 @@ export async function startTestRedis({
     folder,
     kill,
     freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     async restart() {
       await kill();
       server = await startServer(folder, port, options, env);

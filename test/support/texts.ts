@@ -4,12 +4,12 @@ export type Text = { line: number; text: string };
 
 /** Everything in a TypeScript file that a person may read: comments, strings and templates, with the line they begin on. */
 export function textsIn(path: string, source: string): Text[] {
-  const { program, comments } = parseSync(path, source);
-  const found = comments.map(({ start, value }) => at(source, start, value));
+  const { program } = parseSync(path, source);
+  const found = commentsIn(path, source);
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) for (const one of node) visit(one);
     else if (typeof node === 'object' && node !== null) {
-      // A path is no prose.
+      // A path is not prose.
       if ('type' in node && /^(Import|Export.*From|ExportAll)/.test(String(node.type)) && 'source' in node) return;
       if ('type' in node && 'start' in node) {
         const start = Number(node.start);
@@ -25,6 +25,11 @@ export function textsIn(path: string, source: string): Text[] {
   };
   visit(program);
   return found;
+}
+
+/** The comments of a TypeScript file. */
+export function commentsIn(path: string, source: string): Text[] {
+  return parseSync(path, source).comments.map(({ start, value }) => at(source, start, value));
 }
 
 /** The titles of tests in a file: first argument of `it`, `test` and `describe`, also of their `each`. */

@@ -18,7 +18,7 @@ export type Workplace = AsyncDisposable & {
   config: string;
   api: OpenSandbox;
   events: SandboxEvent[];
-  /** Puts a file into the inbox the way a careful sender does: whole, by rename. */
+  /** Puts a file into the inbox the way a careful sender does: complete, by rename. */
   drop(name: string, content: string | Buffer): Promise<void>;
   /** Starts `bin/po-sync` as a process, with the workplace's credentials. */
   spawn(args: readonly string[], env?: Record<string, string>): Running;

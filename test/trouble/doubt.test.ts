@@ -78,7 +78,7 @@ describe('doubt ends', () => {
 });
 
 describe('an order that the list shows twice', () => {
-  it('is accepted, and the report and the log say that it was created twice', async () => {
+  it('is accepted; report, log, status and explain say that it was created twice until a list shows it once', async () => {
     await using api = await openOddApi(({ endpoint, order, attempt }, { stored }) => {
       if (endpoint !== 'create' || !order || attempt > 1) return undefined;
       // The API stores what it is sent a second time.
@@ -89,6 +89,17 @@ describe('an order that the list shows twice', () => {
     await place.drop('orders.csv', csv(['PO-1']));
     expect(await place.settled(['PO-1'])).toEqual({ 'PO-1': 'accepted' });
     expect(await place.codeIn('orders.csv', 'PO-1')).toBe('created-twice');
+    expect(await place.run('reconcile')).toMatchObject({
+      code: 2,
+      out: expect.stringContaining('1 order created twice'),
+    });
+    expect((await place.status()).createdTwice).toBe(1);
+    expect((await place.run('explain', 'PO-1')).out).toContain("Created twice: the API's last list shows it 2 times.");
+    expect(JSON.parse((await place.run('explain', 'PO-1', '--json')).out)).toMatchObject({ timesListed: 2 });
+    // The owner of the API removed one of them.
+    api.stored.splice(0, 1);
+    expect(await place.run('reconcile')).toMatchObject({ code: 0 });
+    expect((await place.status()).createdTwice).toBe(0);
     await until('the log', () => place.daemon.out().includes('"event":"order-created-twice"'));
   });
 });

@@ -81,6 +81,7 @@ describe('a success answer without a body', () => {
     await rig.settled();
     expect(storedNumbers(api).sort()).toEqual(numbers);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 60 } });
+    expect(rig.breaker.answersAreClear()).toBe(true);
     const pauses = await rig.breaker.during(0, rig.store.time.now());
     // Delivery opens one call after the other, so the list may show what the answers mean before there is a pause.
     expect(['', 'answers-unclear']).toContain(pauses.map(({ code }) => code).join(' '));

@@ -9,7 +9,7 @@ import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 /** Milliseconds; pm2 kills after 45 s. */
 const STOPS_WITHIN = 40_000;
 
-describe.concurrent('a stop while Redis is away', () => {
+describe.concurrent('a stop while Redis is not reachable', () => {
   it.each([
     ['SIGTERM', 'is killed'],
     ['SIGHUP', 'accepts connections but does not answer'],

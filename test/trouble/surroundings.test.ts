@@ -37,7 +37,7 @@ async function openRelay(target: { port: number; hold?: number }) {
   };
 }
 
-describe('the way to the API', () => {
+describe('the connection to the API', () => {
   it('a TLS handshake slower than two seconds delivers every order once', async () => {
     await using folder = await makeTempFolder();
     const [key, cert] = [path.join(folder.path, 'key.pem'), path.join(folder.path, 'cert.pem')];

@@ -20,7 +20,7 @@ export type TroubleOptions = {
   sources?: string;
   redis?: string;
   baseUrl?: string;
-  /** Another way to the API. */
+  /** Another connection to the API. */
   url?: string;
   /** What stays, for the table of the suite; the title of the test where absent. */
   stays?: string;

@@ -20,6 +20,7 @@ export type Row = {
 export type Status = {
   pauses: { code: string; reason: string }[];
   deadLetters: number;
+  createdTwice: number;
   queue: { unsettledOrders: number };
   waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
   batches: { state: string; counts: Record<string, number | null> }[];
@@ -31,7 +32,7 @@ const MOST = 5;
 const NOTICED = 3_000;
 /** Milliseconds. On a busy machine calls arrive in bunches, so a rate is taken over more than one second. */
 const WINDOW = 2_000;
-/** Milliseconds that a daemon may stand still on a busy machine, with calls that were due. */
+/** Milliseconds that a daemon may be suspended on a busy machine, with calls that were due. */
 const GAP = 2_000;
 /** The most calls within one second, bunches included. */
 const MOST_IN_A_SECOND = 12;

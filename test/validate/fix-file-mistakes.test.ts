@@ -76,6 +76,16 @@ describe('an order of several rows', () => {
     expect([sent, warnings]).toEqual([[order('00987', ['000123', 1], ['A-2', 5], ['A-3', 3])], []]);
   });
 
+  test('is held when a row has a cell after the last column, and counts all columns of the fix file', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 1, { MATNR: 'A-2' });
+    const { messages } = await round.drops(
+      textOf({ header, rows: rows.map((row, at) => (at === 1 ? [...row, 'x'] : row)) }),
+    );
+    expect(messages.join()).toContain('has more fields than the header (8 instead of 7)');
+    expect(messages.join()).not.toContain('instead of 3');
+  });
+
   test.each([0, 2])('is held when row %d was filtered out or deleted, and names the row', async (gone) => {
     round = await openFixRound(INPUT, ERP);
     const { header, rows } = withCells(rowsOf(round.written().text), 1, { MATNR: 'A-2' });
@@ -243,7 +253,7 @@ describe('a value that a program may have changed', () => {
     expect(messages.join()).not.toContain('nothing shows which');
   });
 
-  test('names the way out where the message asked for the value', async () => {
+  test('names what to do where the message asked for the value', async () => {
     round = await openFixRound(`${HEADER}\nPO-1,A-1,"1,000"\n`, ERP);
     const rows = saved(withCells(rowsOf(round.written().text), 0, { MENGE: '1000' }));
     const { sent, messages } = await round.drops(textOf(rows));
@@ -347,7 +357,9 @@ describe('rows that are not where they were', () => {
     const { batch } = round.written();
     const { sent, warnings } = await round.drops(textOf({ header, rows: rows.slice(1, 2) }));
     expect(sent).toEqual([order('PO-2', ['A-2', 6])]);
-    expect(warnings).toEqual([`3 of the 4 open dead letters of batch ${batch} are not in this file and stay open.`]);
+    expect(warnings).toEqual([
+      `3 of the 4 orders of batch ${batch} that need a person are not in this file and stay open.`,
+    ]);
   });
 
   test('cut off at any byte send nothing that was not meant', async () => {
@@ -467,6 +479,18 @@ describe('a fix file of a source with a named encoding', () => {
     expect((await round.drops(back)).sent).toEqual([order('PO-1', ['Schräge', 3])]);
     const utf8 = back.toString('latin1');
     expect((await round.drops(utf8)).sent).toEqual([order('PO-1', ['Schräge', 3])]);
+  });
+
+  test('of JSON that few letters show to be UTF-8 is sent when it is confirmed', async () => {
+    const json = JSON.stringify([{ PO_NO: 'PO-1', MATNR: 'Öl', MENGE: 1 }]);
+    round = await openFixRound(json, { ...ERP, encoding: 'iso-8859-1' });
+    const { text } = round.written();
+    expect(text).toContain('Öl');
+    expect((await round.drops(text)).sent).toEqual([
+      { 'PO-1': [expect.stringContaining('MATNR spreadsheet-rewrite')] },
+    ]);
+    const confirmed = round.written().text.replace(/"_error_check":\s*"[^"]*"/, '"_error_check": "confirmed"');
+    expect((await round.drops(confirmed)).sent).toEqual([order('PO-1', ['Öl', 1])]);
   });
 
   test('is held where it is in neither that encoding nor UTF-8', async () => {

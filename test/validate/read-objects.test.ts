@@ -209,7 +209,7 @@ test('rows of one order around something that is no object are one order, and it
   expect(inShort(orders)).toEqual([{ '': ['1 not-an-object'] }, { A: ['1 row-in-doubt'] }]);
 });
 
-describe('orders that are called off', () => {
+describe('orders that are marked as cancelled', () => {
   const of = (number: string, rest: object = {}, item: object = {}) => ({
     purchaseOrderNumber: number,
     items: [{ articleCode: 'A', quantity: 1, ...item }],
@@ -256,7 +256,7 @@ describe('orders that are called off', () => {
     ]);
   });
 
-  test('need a person no more when a fix file confirms them', async () => {
+  test('no longer need a person when a fix file confirms them', async () => {
     const fixed = of('1', { status: 'cancelled', _error_line: 1, _error_check: 'confirmed' });
     expect((await ordersIn(array([fixed]))).orders).toEqual([order('1', ['A', 1])]);
   });
@@ -303,5 +303,57 @@ describe('numbers of orders with items that were probably typed differently', ()
       const fixed = list.map((one, i) => ({ ...one, _error_line: i + 1, _error_check: 'confirmed' }));
       expect((await ordersIn(array(fixed))).orders).toEqual([order('PO-7a', ['A', 1]), order('PO-7A', ['A', 1])]);
     }
+  });
+});
+
+describe('JSON that is valid UTF-8 although the mapping sets a single-byte encoding', () => {
+  const SAYS = (encoding: string) => `The mapping sets encoding: ${encoding}, but the file is UTF-8`;
+
+  test.each([
+    ['an array', array],
+    ['one object after the other', lines],
+  ])('is read as UTF-8 with a warning when three different letters show it: %s', async (_, write) => {
+    const text = write([row('Größe-Ä', 'Öl-5', 1), row('2', 'B', 'zwölf')]);
+    for (const encoding of ['iso-8859-1', 'windows-1250', 'cp850']) {
+      const { inspection, orders } = await readText(text, mappingOf({ encoding }));
+      expect(inShort(orders)).toEqual([
+        order('Größe-Ä', ['Öl-5', 1]),
+        { 2: [expect.stringContaining('not-a-number')] },
+      ]);
+      expect(JSON.stringify(orders)).toContain('zwölf');
+      expect(inspection.shape.format.encoding).toBe('utf-8');
+      expect(inspection.warnings).toEqual([expect.stringContaining(SAYS(encoding))]);
+    }
+  });
+
+  test('holds orders with such letters under both readings when fewer letters show it', async () => {
+    const items = [{ articleCode: 'Öl-5', quantity: 1 }];
+    for (const list of [[row('1', 'Öl-5', 1), row('2', 'B', 'zwölf')], [{ purchaseOrderNumber: '1', items }]]) {
+      const { inspection, orders } = await readText(array(list), mappingOf({ encoding: 'windows-1252' }));
+      expect(inShort(orders)[0]).toEqual({ 1: ['2 articleCode encoding-unsure'] });
+      const messages = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ message }) => message))).join();
+      expect(messages).toContain('can be read as Öl-5 (utf-8) · Ã–l-5 (windows-1252), because');
+      expect(messages).not.toContain('zwÃ¶lf');
+      expect(inspection.warnings).toEqual([expect.stringContaining('Few letters show it')]);
+    }
+  });
+
+  test('sends nothing that may be of the encoding in the mapping', async () => {
+    // In windows-1250 the letters ÓŻ are also one Cyrillic letter of UTF-8.
+    const text = array([1, 2, 3, 4].map((number) => row(String(number), 'R\xd3\xafA', 1)));
+    const { orders } = await readText(Buffer.from(text, 'latin1'), mappingOf({ encoding: 'windows-1250' }));
+    expect(orders.map(({ valid }) => valid)).toEqual([false, false, false, false]);
+    expect(JSON.stringify(orders)).toContain('RÓŻA (windows-1250)');
+  });
+
+  test('does not affect JSON with other bytes, and no other format', async () => {
+    const mapping = mappingOf({ encoding: 'iso-8859-1' });
+    const latin = Buffer.from(array([row('Größe', 'Öl-Ã¤', 1)]), 'latin1');
+    const { orders, inspection } = await readText(latin, mapping);
+    expect([inspection.shape.format.encoding, inspection.warnings]).toEqual(['iso-8859-1', []]);
+    expect(orders[0]).toMatchObject({ number: 'Größe' });
+    const table = 'purchaseOrderNumber,articleCode,quantity\nGrößeÄ,Öl,1\n';
+    const held = await readText(table, mapping);
+    expect([held.inspection.shape.format.encoding, held.orders[0]?.valid]).toEqual(['iso-8859-1', false]);
   });
 });

@@ -133,7 +133,7 @@ describe('rows of a table', () => {
     expect(inspection).toMatchObject({ records: 1, warnings: ['2 rows without any value were skipped.'] });
   });
 
-  test('keep leading zeros, without the blanks around their values', async () => {
+  test('keep leading zeros, without the spaces around their values', async () => {
     const { orders } = await readText(table(' 007 ,NEW,\u00a000A ,007'));
     expect(inShort(orders)).toEqual([order('007', item('00A', 7))]);
   });
@@ -242,9 +242,9 @@ describe('JSON', () => {
     [{ last: false }, NEXT],
     [{ _links: { self: { href: '/1' }, next: { href: '/2' } } }, NEXT],
     [{ meta: { pagination: { nextPage: 2 } } }, NEXT],
-    [{ count: 3 }, 'says count 3, but 2 records were read'],
-    [{ meta: { total: '250' } }, 'says total 250'],
-    [{ '@odata.count': 9 }, 'says @odata.count 9'],
+    [{ count: 3 }, 'states count 3, but 2 records were read'],
+    [{ meta: { total: '250' } }, 'states total 250'],
+    [{ '@odata.count': 9 }, 'states @odata.count 9'],
   ])('beside %j is read with a warning, and rows that may continue elsewhere are held', async (beside, warning) => {
     const { orders, inspection } = await readText(JSON.stringify({ value: [one, two], ...beside }));
     expect(inShort(orders)).toEqual([one, two]);
@@ -387,9 +387,9 @@ describe('JSON', () => {
     const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));
     expect(said).toEqual([
       ['', 'is missing; the object has "number", "lines"'],
-      ['', 'has no items; at least one is needed; the object has "number", "lines"'],
+      ['', 'has no items; at least one is required; the object has "number", "lines"'],
       ['null', 'is empty; enter a value'],
-      ['[]', 'has no items; at least one is needed'],
+      ['[]', 'has no items; at least one is required'],
       ['', 'is missing; the object has "articleCode"'],
     ]);
   });

@@ -23,7 +23,7 @@ describe('a row without a usable number', () => {
       order('2', item('C', 3)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
-      'may lack a row: line 3 has no order number and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row',
+      'a row of this order may be missing: line 3 has no order number and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row',
     );
   });
 
@@ -92,7 +92,7 @@ describe('a row without a usable number', () => {
     ]);
   });
 
-  test('is not one whose number only has blanks or a tab around it', async () => {
+  test('is not one whose number only has spaces or a tab around it', async () => {
     const { orders } = await readText(table('PO-1,A,1', 'PO-1\t,B,1', ' PO-1 ,C,1'));
     expect(inShort(orders)).toEqual([order('PO-1', item('A'), item('B'), item('C'))]);
   });
@@ -115,6 +115,31 @@ describe('a last row without a line end', () => {
   });
 });
 
+describe('a quantity with another decimal sign than the mapping names', () => {
+  const rows = [`${HEADER.replaceAll(',', ';')}`, '1;A;12', '2;B;2.400', '3;C;3,5', ''].join('\n');
+
+  test('puts the quantities of the file that have two readings in doubt', async () => {
+    const { orders, inspection } = await readText(rows, mappingOf({ decimal: '.', quantity: 'number' }));
+    expect(inShort(orders)).toEqual([
+      order('1', item('A', 12)),
+      { 2: ['3 quantity ambiguous-number'] },
+      { 3: ['4 quantity not-a-number'] },
+    ]);
+    expect(inspection.warnings).toEqual([
+      'The mapping sets decimal: ".", and line 4 has a quantity with a decimal comma.',
+    ]);
+  });
+
+  test.each([
+    ['otherReadings: allow', rows, { decimal: '.', quantity: 'number', otherReadings: 'allow' }, 2.4],
+    ['the sign of the mapping', rows, { decimal: ',', quantity: 'number' }, 2400],
+    ['no other sign', rows.replace('3,5', '3.5'), { decimal: '.', quantity: 'number' }, 2.4],
+  ] as const)('leaves them as they are with %s', async (_, text, mapping, quantity) => {
+    const { orders } = await readText(text, mappingOf(mapping));
+    expect(inShort(orders)[1]).toEqual(order('2', item('B', quantity)));
+  });
+});
+
 describe('an encoding that is only a guess', () => {
   const latin = (text: string) => Buffer.from(text, 'latin1');
 
@@ -125,6 +150,12 @@ describe('an encoding that is only a guess', () => {
       expect.stringMatching(
         /Schr„ge \(windows-1252\) · Schräge \(cp850\).* write confirmed .* set encoding in its mapping/,
       ),
+    ]);
+  });
+
+  test('that the mapping names wrongly is named where a letter became a control character', async () => {
+    expect(await messagesOf(table('1,Öl-5,1'), mappingOf({ encoding: 'iso-8859-1' }))).toEqual([
+      'contains the control character U+0096; its letters are UTF-8 that was read as iso-8859-1: enter "Öl-5", or ask your operator to correct encoding in the mapping of the source',
     ]);
   });
 
@@ -160,7 +191,7 @@ describe('an encoding that is only a guess', () => {
     expect(named.inspection.warnings).toEqual([]);
   });
 
-  test('also holds a character that is a blank in the guessed encoding', async () => {
+  test('also holds a character that is a space in the guessed encoding', async () => {
     expect(inShort((await readText(latin(table('1,A\xa0,1')))).orders)).toEqual([
       { 1: ['2 articleCode encoding-unsure'] },
     ]);
@@ -337,7 +368,7 @@ describe('a row in which an empty cell may have been deleted', () => {
     const held = orders.filter(({ valid }) => !valid);
     expect(orders.map(({ valid }) => valid)).toEqual([true, false, true]);
     expect(held).toMatchObject([{ place: { line: 3 }, problems: [{ code: 'two-readings' }] }]);
-    expect(JSON.stringify(held)).toContain(`an empty cell was deleted in column \\"${name}\\"`);
+    expect(JSON.stringify(held)).toContain(`an empty cell is missing in column \\"${name}\\"`);
   });
 
   test('names the fields of both readings', async () => {

@@ -1,4 +1,4 @@
 import { describeHardWorlds } from './hard-worlds.ts';
 
-// Each half of the worlds in a file of its own, so that they run side by side.
+// Each half of the worlds in a separate file, so that they run in parallel.
 describeHardWorlds(1);

@@ -7,8 +7,8 @@ const ALL = Number(process.env['WORLDS'] ?? 2_000);
 const WORLDS = Math.ceil(ALL / (2 * SHARDS));
 
 /**
- * The program's own parts under virtual time, in worlds where processes die, stand still and sleep, Redis is away, loses
- * answers and is set back, the queue loses jobs, and the API fails in every way the assumptions allow.
+ * The program's own parts under virtual time, in worlds where processes die, freeze and sleep, Redis is not reachable,
+ * loses answers and is set back, the queue loses jobs, and the API fails in every way the assumptions allow.
  */
 export function describeHardWorlds(half: 0 | 1): void {
   const sum = emptySum();

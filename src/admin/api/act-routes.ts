@@ -4,7 +4,7 @@ import { type ActName, type Request, runAct } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { readQuery } from './query.ts';
 
-/** Where each act is asked for, and what its path names. */
+/** The path of each act, and what it names. */
 const PATHS: readonly (readonly [name: ActName, path: string, on: 'batch' | 'id' | 'number' | 'nothing'])[] = [
   ['pause', '/environment/pause', 'nothing'],
   ['resume', '/environment/resume', 'nothing'],

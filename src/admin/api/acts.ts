@@ -2,7 +2,7 @@ import { PoSyncError, toError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import { operatorActed } from '../../log/events/daemon.ts';
 import { cancelBatch, cancelledText, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
-import { findBatch } from '../../operate/batches/list-batches.ts';
+import { findBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { type RetryVerdict, retryDeadLetters } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { findListed } from '../../operate/delivery/api-list.ts';
 import { pauseDelivery, pauseJson, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
@@ -94,7 +94,7 @@ async function release(context: OperatorContext, { on }: Request): Promise<Done>
 
 async function cancel(context: OperatorContext, { on }: Request): Promise<Done> {
   const batch = await findBatch(on, context.batches);
-  if (batch.state === 'done') throw isFinished(batch);
+  if (batch.state === 'done') throw isFinished(await viewOf(batch, context));
   const end = await cancelBatch(batch, context);
   return { document: { batch: batch.batch, ...end }, text: cancelledText(batch, end) };
 }
@@ -134,6 +134,8 @@ const DISCARDED: Record<DiscardVerdict, string> = {
 async function discard(context: OperatorContext, { on }: Request, api: ApiContext): Promise<Done> {
   const letter = await readLetter(api, on);
   const verdict = await createDiscard(context).discard(letter);
+  // The person looks at the list next.
+  await api.catchUp();
   const name = letter.purchaseOrderNumber || `The order of line ${letter.location.line}`;
   return { document: { verdict }, text: `${name} ${DISCARDED[verdict]}.` };
 }
@@ -177,7 +179,7 @@ export async function readActions(
   after?: string,
 ): Promise<{ items: Action[]; next: string | undefined }> {
   if (after !== undefined && !/^\d{1,16}-\d{1,10}$/.test(after)) {
-    throw new PoSyncError('parameter-wrong', 'after is not the next of an earlier page.');
+    throw new PoSyncError('parameter-wrong', 'after must be the value of next of an earlier page.');
   }
   const found = await redis.xrevrange(keys.actions, after === undefined ? '+' : `(${after}`, '-', 'COUNT', limit + 1);
   const items = found.slice(0, limit).map(([, [, text = '{}']]) => JSON.parse(text) as Action);

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
-import { createCorrections } from '../../operate/desk/corrections.ts';
-import { createUploads } from '../../operate/desk/uploads.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import { createFileSearch } from '../../operate/orders/file-search.ts';
+import { createUploads } from '../../operate/uploads/uploads.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import type { Principal, Route } from '../http/route.ts';
 import { createPaceSeries, type PaceSeries } from '../pace/pace-series.ts';
@@ -19,10 +20,10 @@ export type Snapshot = { status: Status; asOf: number; awaySince?: number };
 
 export type ApiContext = ReturnType<typeof createApiContext>;
 
-/** Milliseconds that an answer of Redis may take; a Redis that is away never answers. */
+/** Milliseconds that an answer of Redis may take; a Redis that is not reachable never answers. */
 const TIME_LIMIT = 5_000;
 
-/** The partner's list, and intake for files that people hand in. */
+/** The partner's list, and intake for files that people submit. */
 type Outside = {
   partner: Pick<Partner, 'list'>;
   sources: { take(file: ClaimedFile): Promise<void> };
@@ -48,7 +49,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     return { status: await readStatus(operatorOf(undefined), countLetters), asOf: store.time.now() };
   });
 
-  /** The last status, while Redis is away too. PoSyncError `redis-away` before the first. */
+  /** The last status, while Redis is not reachable too. PoSyncError `redis-away` before the first. */
   async function snapshot(): Promise<Snapshot> {
     const awaySince = away();
     if (awaySince === undefined) return withinLimit(readSnapshot.current());
@@ -59,7 +60,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
 
   const series = createPaceSeries(store, base.breaker);
 
-  /** The series of the last hour; while Redis is away as it was read last. */
+  /** The series of the last hour; while Redis is not reachable as it was read last. */
   async function pace(): Promise<PaceSeries> {
     if (away() === undefined) await withinLimit(series.refresh());
     return series;
@@ -75,24 +76,25 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     });
   }
 
-  const desk = openDesk(base, outside);
+  const people = openPeople(base, outside);
   return {
     base,
     operatorOf,
-    ...desk,
+    ...people,
     outdate: readSnapshot.outdate,
-    notes: createNotes(),
     snapshot,
     pace,
     tables,
+    search: createFileSearch(model.findOrder),
+    catchUp: model.catchUp,
     needingRedis,
     withRedis,
-    [Symbol.asyncDispose]: () => disposeOf(desk.uploads, model),
+    [Symbol.asyncDispose]: () => disposeOf(people.uploads, model),
   };
 }
 
-/** What people hand in and decide: corrections of dead letters, uploads, and plans for many dead letters. */
-function openDesk(base: Omit<OperatorContext, 'operator'>, { partner, sources, takesFiles }: Outside) {
+/** What people submit, decide and read: corrections of dead letters, uploads, plans for many dead letters, and notes. */
+function openPeople(base: Omit<OperatorContext, 'operator'>, { partner, sources, takesFiles }: Outside) {
   const readList = readInTurn(base, partner);
   const corrections = createCorrections(base, sources.take);
   /** PoSyncError `no-intake`. */
@@ -104,14 +106,14 @@ function openDesk(base: Omit<OperatorContext, 'operator'>, { partner, sources, t
   }
 
   const uploads = createUploads(base, { take: sources.take, readList });
-  return { readList, corrections, uploads, needIntake, plans: createPlans(readList) };
+  return { readList, corrections, uploads, needIntake, plans: createPlans(readList), notes: createNotes() };
 }
 
 async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {
   for (const part of parts) await part[Symbol.asyncDispose]();
 }
 
-/** Keeps questions from waiting for a Redis that is away. */
+/** Keeps requests from waiting for a Redis that is not reachable. */
 function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => number | undefined) {
   /** A route that needs Redis: it answers 503 instead of waiting for it. An act that has begun is not cut off. */
   function needingRedis(route: Route): Route {
@@ -149,12 +151,12 @@ function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => 
 }
 
 function redisAway(): PoSyncError {
-  return new PoSyncError('redis-away', 'Redis does not answer.', {
+  return new PoSyncError('redis-away', 'Redis is not reachable.', {
     remedy: 'Delivery waits and resumes when Redis is back. Check Redis, then try again.',
   });
 }
 
-/** What an act said, for the page that its form leads back to. A text in the address could be anybody's. */
+/** What an act said, for the page that its form leads back to. Text in the address could come from anybody. */
 export type Note = { text: string; isGood: boolean };
 
 const NOTES = 200;
@@ -173,7 +175,7 @@ function createNotes() {
   };
 }
 
-/** Since when Redis is away, by the clock that continues its time; undefined while it answers. */
+/** Since when Redis is not reachable, by the clock that continues its time; undefined while it answers. */
 function watchAway({ store }: Pick<OperatorContext, 'store'>): () => number | undefined {
   let since: number | undefined;
   store.redis.on('close', () => {

@@ -3,10 +3,12 @@ import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { OUTCOMES } from '../../order/outcome.ts';
+import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
+import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRowFilter } from '../read-model/batch-table.ts';
+import type { ListedOrder } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
 
@@ -91,12 +93,27 @@ const ORDER_PARAMETERS = ['outcome', 'after', 'limit'];
 /** A page of the orders of a finished batch, in the order of its file; before that the list is empty. */
 export async function readOrderPage(api: ApiContext, name: string, url: URL) {
   const query = readQuery(url, ORDER_PARAMETERS);
+  const { base } = api;
   const { batch, report } = await readBatch(api, name);
   if (batch.state !== 'done') return { items: [], next: undefined };
   const { letters } = await api.tables();
   const outcome = query.oneOf('outcome', OUTCOMES);
-  return letters.orders(report, query.whole('after') ?? 0, query.limit(), outcome).catch(() => {
-    throw new PoSyncError('report-unknown', `The report of ${name} has expired.`);
+  const page = await letters.orders(report, query.whole('after') ?? 0, query.limit(), outcome).catch(() => {
+    throw new PoSyncError('report-unknown', `The report of ${name} has expired.`, {
+      remedy: 'See the history of its orders.',
+    });
+  });
+  return { ...page, items: withLateClosings(page.items, await base.batches.closings(name)) };
+}
+
+/** What was closed since the report was read. Rows that came back may still wait, which only the report says. */
+function withLateClosings(items: readonly ListedOrder[], closings: readonly Closing[]): ListedOrder[] {
+  const ended = closingsOf(closings.filter(({ successor }) => successor === undefined));
+  return items.map((one) => {
+    const { outcome: kind, closed } = one;
+    if (closed !== undefined || !needsPerson(kind)) return one;
+    const closing = closingFor({ ...one, kind, location: one }, ended);
+    return closing === undefined ? one : { ...one, closed: closedBy(closing) };
   });
 }
 

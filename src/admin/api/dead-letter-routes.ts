@@ -4,6 +4,7 @@ import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import { splitId } from '../read-model/dead-letter-table.ts';
@@ -103,14 +104,14 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   const filter = letterFilter(url, ['after', 'limit']);
   const query = readQuery(url, [...FILTERS, 'after', 'limit']);
   const { letters } = await api.tables();
-  const [{ items, next }, { total, kinds }] = await Promise.all([
+  const [{ items, next }, { total, kinds, groups }] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),
     letters.summary(filter),
   ]);
-  return { items: await withState(api, items), next, total, kinds };
+  return { items: await withState(api, items), next, total, kinds, groups };
 }
 
-export async function readLetterGroups(api: ApiContext, url: URL) {
+async function readLetterGroups(api: ApiContext, url: URL) {
   const filter = letterFilter(url);
   return (await (await api.tables()).letters.summary(filter)).groups;
 }
@@ -142,7 +143,7 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
 
 function unknownLetter(id: string): PoSyncError {
   return new PoSyncError('dead-letter-unknown', `Dead letter ${id} not found.`, {
-    remedy: 'Its report may have expired, or its batch is not finished yet: then see the history of its order.',
+    remedy: 'Its report may have expired. If its batch is not finished, see the history of its order.',
   });
 }
 
@@ -162,8 +163,34 @@ export async function readHistory(api: ApiContext, url: URL): Promise<FullHistor
   const { settled, unread } = await settledOf(api, number);
   const named = settled.flatMap(({ batch, closed }) => [batch, closed.batch, closed.end?.batch]);
   const reports = named.filter((batch) => batch !== undefined);
-  const history = await explainOrder(number, api.operatorOf(undefined), all ? 'all' : reports);
-  return { history, settled, unread: all ? 0 : unread };
+  const history = await explainOrder(number, api.operatorOf(undefined), all ? 'all' : reports).catch(
+    async (error: unknown) => {
+      throw await withNumbersLike(number, error, api);
+    },
+  );
+  const content = await readContent(history, { ...api.base, search: api.search });
+  return { history: { ...history, ...(content && { content }) }, settled, unread: all ? 0 : unread };
+}
+
+/** Numbers that are proposed, and rows that are searched for them. */
+const PROPOSED = 5;
+const SEARCHED = 50;
+
+/** That an order is not found, with the numbers that contain what was entered, of orders that need or needed a person. */
+async function withNumbersLike(number: string, error: unknown, api: ApiContext): Promise<unknown> {
+  if (!(error instanceof PoSyncError) || error.code !== 'order-unknown') return error;
+  const { letters } = await api.tables().catch(() => ({ letters: undefined }));
+  if (letters === undefined) return error;
+  const filter = { q: number };
+  const found = await Promise.all([letters.page(filter, SEARCHED), letters.settledPage(filter, SEARCHED)]);
+  const numbers = found.flatMap(({ items }) => items.map((row) => row.purchaseOrderNumber));
+  const isLike = (one: string) => one !== number && one.toLowerCase().includes(number.toLowerCase());
+  const like = [...new Set(numbers)].filter(isLike);
+  if (like.length === 0) return error;
+  return new PoSyncError(error.code, error.message, {
+    remedy: `These orders contain it: ${like.slice(0, PROPOSED).join(', ')}. ${error.remedy ?? ''}`.trim(),
+    facts: error.facts,
+  });
 }
 
 /** What the ledger knows must not wait for lists that are being built. */

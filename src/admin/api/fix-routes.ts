@@ -1,14 +1,14 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import {
   type Correctable,
   type Correction,
   type CorrectionResult,
   type CorrectionState,
   stateOf,
-} from '../../operate/desk/corrections.ts';
-import type { CorrectedRow } from '../../operate/desk/fix-rows.ts';
+} from '../../operate/corrections/corrections.ts';
+import type { CorrectedRow } from '../../operate/corrections/fix-rows.ts';
+import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
@@ -121,7 +121,7 @@ function readFix(body: unknown) {
     const { values, confirmed = false, ...rest } = objectIn(row);
     const isRow = Array.isArray(values) && values.every((value) => typeof value === 'string');
     if (!isRow || typeof confirmed !== 'boolean' || Object.keys(rest).length > 0) {
-      throw wrong('Each row must have values, a list of texts, and may have confirmed.');
+      throw wrong('Each row must have values, a list of strings, and can have confirmed.');
     }
     return { values: values as string[], confirmed };
   });

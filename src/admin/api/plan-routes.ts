@@ -69,7 +69,7 @@ export async function makePlan(api: ApiContext, body: unknown, principal: Princi
   if (!isAction(action)) throw new PoSyncError('body-wrong', `action must be ${PLAN_ACTIONS.join(' or ')}.`);
   const url = new URL('http://admin/');
   for (const [name, value] of Object.entries(filter)) {
-    if (typeof value !== 'string') throw new PoSyncError('body-wrong', `${name.slice(0, 40)} must be a text.`);
+    if (typeof value !== 'string') throw new PoSyncError('body-wrong', `${name.slice(0, 40)} must be a string.`);
     if (value !== '') url.searchParams.set(name, value);
   }
   const selected = letterFilter(url);

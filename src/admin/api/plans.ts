@@ -77,7 +77,7 @@ export function createPlans(readList: ReadList) {
     const found = kept.get(id);
     if (found !== undefined) return found;
     throw new PoSyncError('plan-unknown', 'Plan not found.', {
-      remedy: 'It is older than ten minutes, or the daemon was restarted. Select the dead letters again.',
+      remedy: 'A plan ends after ten minutes, or when the daemon restarts. Select the orders again.',
     });
   }
 
@@ -87,7 +87,7 @@ export function createPlans(readList: ReadList) {
    */
   function run(id: string, expect: number, context: OperatorContext): Plan {
     const found = find(id);
-    if (found.state !== 'ready') throw new PoSyncError('plan-not-ready', `This plan is ${found.state}.`);
+    if (found.state !== 'ready') throw planNotReady(found);
     if (expect !== found.count) throw otherCount(found.count);
     found.state = 'running';
     carryOut(found, readList, context).then(
@@ -194,7 +194,7 @@ function acting(action: PlanAction, listed: Listed, context: OperatorContext): O
 }
 
 function tooLarge(): PoSyncError {
-  return new PoSyncError('plan-too-large', `More than ${MOST_ITEMS} dead letters match.`, {
+  return new PoSyncError('plan-too-large', `More than ${MOST_ITEMS} orders match.`, {
     remedy: 'Narrow the filter, or use the command po-sync dead-letters.',
   });
 }
@@ -203,4 +203,8 @@ function otherCount(count: number): PoSyncError {
   return new PoSyncError('plan-other-count', `The plan contains ${counted(count, 'order')}.`, {
     remedy: 'Enter exactly this number to confirm.',
   });
+}
+
+function planNotReady({ state }: Plan): PoSyncError {
+  return new PoSyncError('plan-not-ready', `This plan is ${state}.`, { remedy: 'Make a new plan.' });
 }

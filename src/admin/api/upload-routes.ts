@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count } from '../../core/format.ts';
-import type { Upload } from '../../operate/desk/upload-shelf.ts';
+import type { Upload } from '../../operate/uploads/upload-shelf.ts';
 import { type AdminRequest, jsonReply, type Principal, type Route, type UploadBody } from '../http/route.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';

@@ -1,10 +1,13 @@
 import { count, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
-import { OUTCOMES, type Outcome } from '../../order/outcome.ts';
+import { type BatchStanding, type BatchView, CORRECT_FILE, settledIn } from '../../operate/batches/list-batches.ts';
+import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { openText } from '../../report/story.ts';
 import { readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import type { ListedOrder } from '../read-model/read-program.ts';
+import { closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
   actForm,
@@ -16,7 +19,7 @@ import {
   filterForm,
   link,
   nextLink,
-  orderPath,
+  numberLink,
   select,
   table,
   textField,
@@ -81,18 +84,20 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const { batch, standing } = view;
   const orders = items.map((order) => [
     cell(order.line),
-    link(orderPath(order.purchaseOrderNumber), order.purchaseOrderNumber || '–'),
-    html`${outcomeWord(order.outcome)}`,
+    numberLink(order.purchaseOrderNumber),
+    html`${outcomeWord(order.outcome)}${settledText(order)}`,
     html`${order.message}`,
     timeText(order.at),
   ]);
+  const open = batch.open === 0 ? undefined : await openIn(api, batch);
   const body = html`<h1>${batch.name}</h1>
 <p>${badge(TONES[standing], standing)} ${progressOf(view)}</p>
 ${factsOf(view, await fixFilesIn(view.report))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 <h2>Outcomes</h2>
 ${outcomes(view)}
-${batch.open > 0 ? html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${count(batch.open)} ${batch.open === 1 ? 'needs' : 'need'} a person`)}</p>` : undefined}
+${settledNote(batch)}
+${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}</p>`}
 <h2>Orders</h2>
 ${batch.state === 'done' ? filterForm(url, batchPath(name), [select(url, 'outcome', 'Outcome', OUTCOMES)]) : html`<p>Listed when the batch is finished.</p>`}
 ${orders.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], orders)}
@@ -100,24 +105,52 @@ ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
 }
 
-function factsOf({ batch, report, error }: BatchView, fixes: readonly string[]): Html {
-  const { inspection, held } = batch;
+/** What is open in a batch, in words: `2 orders and 1 row without an order number`. */
+async function openIn(api: PageRequest['api'], { batch, open }: BatchView['batch']): Promise<string> {
+  const { groups } = await (await api.tables()).letters.summary({ batch });
+  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
+  return openText(open, Math.min(nameless, open));
+}
+
+/** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
+function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
+  const all = countNeedingPerson(counts);
+  if (all === 0 || open >= all) return undefined;
+  if (open === 0)
+    return html`<p>${badge('good', 'nothing here needs you')} What needed a person was settled, or came back in a later file.</p>`;
+  return html`<p>${count(all - open)} of ${count(all)} that needed a person were settled, or came back in a later file.</p>`;
+}
+
+/** That an order was settled since, or came back and still needs a person; its outcome in this batch stays. */
+function settledText({ closed }: ListedOrder): Html | undefined {
+  return closed && html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed)}</div>`;
+}
+
+function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[]): Html {
+  const toDismiss = standing === 'unreadable' && batch.open === 0 ? batch.settledPath : undefined;
+  const { inspection, held, unsettled } = batch;
   const files = batch.state === 'done' ? ['report.html', 'results.csv', ...fixes] : [];
   const downloads = files.map(
-    (file) => html`<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${file}</a> `,
+    (file) =>
+      html`<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? 'fix file ' : ''}${file}</a> `,
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],
     ['source', batch.source],
-    ['handed in by', batch.by],
+    ['submitted by', batch.by],
     ['taken', timeText(new Date(batch.startedAt).toISOString())],
     ['last outcome', settledIn(batch) === 0 ? undefined : timeText(new Date(batch.lastAt).toISOString())],
     [
       'file',
       inspection && `${inspection.shape.format.type}, ${count(inspection.records)} records, ${size(inspection.bytes)}`,
     ],
-    ['unreadable', error && `${error.message} ${error.remedy ?? ''}`],
+    ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
+    ['to dismiss it', toDismiss && html`remove <code>${toDismiss}</code>`],
     ['held', held && html`since ${timeText(new Date(held.since).toISOString())}: ${held.reason}`],
+    [
+      'no report yet',
+      unsettled && html`since ${timeText(new Date(unsettled.since).toISOString())}: ${unsettled.reason}`,
+    ],
     ['cancelled', batch.cancelled ? 'orders that were not sent are cancelled' : undefined],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
     ['report', html`<code>${report}</code>`],

@@ -18,13 +18,13 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
   ]);
   const rows = items.map((row) => [
     timeText(row.closed.at),
-    html`${whoOf(row.closed)}`,
+    html`${row.closed.who ?? '–'}`,
     orderOf(row),
     html`${link(letterPath(row.id), `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
-    closedText(row.closed),
+    html`${closedText(row.closed)}${changesNote(row)}`,
   ]);
   const body = html`<h1>Corrections</h1>
-<p>Orders that needed a person, and how each was settled. A file that was dropped into a folder has no person.</p>
+<p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
 ${form}
 ${unread === 0 ? undefined : html`<p role="status">Older reports are being read: ${unread} left.</p>`}
 ${rows.length === 0 ? html`<p>No corrections match.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
@@ -32,8 +32,12 @@ ${nextLink(url, next)}`;
   return { title: 'Corrections', body };
 }
 
-function whoOf({ who, end }: Closed): string {
-  return who ?? end?.who ?? '–';
+/** That a later file settled an order without showing what was changed: it did not name the rows that it corrects. */
+function changesNote({ batch, closed }: SettledRow): Html | undefined {
+  const { by, batch: later, changes, number } = closed;
+  const isByFile = (by === 'accepted' || by === 'fixed') && later !== undefined && later !== batch;
+  if (!isByFile || changes !== undefined || number !== undefined) return undefined;
+  return html`<div class="quiet">No changed values are recorded. The error columns of the file may have been removed.</div>`;
 }
 
 function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledRow): Html {
@@ -45,7 +49,7 @@ function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledR
 export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed): Html {
   const as = number === '' ? undefined : html` as ${link(orderPath(number), number)}`;
   const last = end && html`; then ${endText(end)}`;
-  const waits = waitsIn === undefined ? undefined : html`; still ${link(batchPath(waitsIn), 'needs a person')} there`;
+  const waits = waitsIn === undefined ? undefined : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
   return html`${endText(first)}${as}${last}${waits}${changeList(changes)}`;
 }
 

@@ -1,8 +1,9 @@
-import { count, counted, outcomeWord } from '../../core/format.ts';
-import { placeText } from '../../order/fixing.ts';
+import { count, outcomeWord } from '../../core/format.ts';
+import { NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
-import { type FullLetter, readLetter, readLetterGroups, readLetterPage } from '../api/dead-letter-routes.ts';
+import { openText } from '../../report/story.ts';
+import { type FullLetter, readLetter, readLetterPage } from '../api/dead-letter-routes.ts';
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -15,6 +16,7 @@ import {
   letterPath,
   link,
   nextLink,
+  numberLink,
   orderPath,
   select,
   table,
@@ -29,9 +31,7 @@ const GROUPS = 20;
 
 /** Open dead letters: groups by error, and one a row, with a search. */
 export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Promise<Content> {
-  const withoutPage = new URL(url);
-  for (const name of ['after', 'limit']) withoutPage.searchParams.delete(name);
-  const [groups, page] = await Promise.all([readLetterGroups(api, withoutPage), readLetterPage(api, url)]);
+  const { groups, ...page } = await readLetterPage(api, url);
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/dead-letters', [
     textField(url, 'q', 'Order, article or text'),
@@ -39,37 +39,38 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     select(url, 'source', 'Source', names),
     ...['signature', 'batch'].flatMap((name) => (url.searchParams.get(name) ? [textField(url, name, name)] : [])),
   ]);
+  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
   const groupRows = groups
     .slice(0, GROUPS)
     .map((group) => [
       link(
         `/dead-letters?kind=${group.kind}&signature=${encodeURIComponent(group.signature)}`,
-        counted(group.count, 'order'),
+        openText(group.count, group.nameless),
       ),
       html`${outcomeWord(group.kind)}`,
-      html`${group.message}`,
+      html`${group.isExample ? 'for example: ' : ''}${group.message}`,
       cell(group.batches),
       timeText(group.lastAt),
     ]);
   const rows = page.items.map((row) => [
     row.location.line === 0
-      ? link(orderPath(row.purchaseOrderNumber), row.purchaseOrderNumber || '–')
+      ? numberLink(row.purchaseOrderNumber)
       : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
-    html`${row.field === undefined ? '' : `${row.field}: `}${row.message}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    html`${problemText({ field: row.field ?? '', message: row.message })}${row.items === undefined ? undefined : html`<div class="quiet">${row.items}</div>`}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
-  const body = html`<h1>Dead letters</h1>
+  const body = html`<h1>Orders that need you</h1>
 ${form}
-<p>${count(page.total)} ${page.total === 1 ? 'order needs' : 'orders need'} a person.</p>
+<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person.</p>
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
-${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Dead letters by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
+${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
-${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Dead letters', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
+${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
 ${nextLink(url, page.next)}`;
-  return { title: 'Dead letters', body };
+  return { title: 'Orders that need you', body };
 }
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
@@ -85,7 +86,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     html`${problemText({ ...one, field: '' })}`,
   ]);
   const body = html`<h1>${number || 'An order without a number'}</h1>
-${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">Settled: ${closedText(closed)} ${timeText(closed.at)}</div>` : undefined}
+${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed)} ${timeText(closed.at)}</div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${contents(letter)}
@@ -129,7 +130,7 @@ function contents({ payload, known }: FullLetter): Html | undefined {
   const other =
     known === undefined
       ? undefined
-      : html`<h2>Items that are already known</h2>${items('Known items', itemsIn(known))}<p>The API cannot change an order. To send the new items, enter a new order number. To keep the known order, discard the new items.</p>`;
+      : html`<h2>Items that are already known</h2>${items('Known items', itemsIn(known))}<p>${NUMBER_TAKEN}</p>`;
   return html`<h2>Items</h2>${items('Items', own)}${other}`;
 }
 

@@ -1,9 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import type { CellProblem, CheckedCorrection } from '../../operate/desk/check-correction.ts';
-import { type Correctable, MOST_ADDED } from '../../operate/desk/corrections.ts';
-import type { CorrectedRow, FixCell, FixRow } from '../../operate/desk/fix-rows.ts';
-import { placeText } from '../../order/fixing.ts';
+import type { CellProblem, CheckedCorrection } from '../../operate/corrections/check-correction.ts';
+import { type Correctable, MOST_ADDED } from '../../operate/corrections/corrections.ts';
+import type { CorrectedRow, FixCell, FixRow } from '../../operate/corrections/fix-rows.ts';
+import { sameContentText } from '../../order/batch.ts';
+import { CONFIRMED, NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHidden } from '../../order/text.ts';
 import { type Html, html, timeText, visible } from '../../report/page/html.ts';
@@ -31,10 +32,12 @@ export async function fixSection(
   if (sent.at(-1)?.state === 'under-way') return { body: late, ...(entered === undefined && { refresh: 1 }) };
   if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: late };
   const found = await api.corrections.open(letter).catch(whyNot);
+  const repeats = (await api.base.batches.find(letter.batch))?.repeats;
+  const warning = repeats && html`<p class="box bad">${sameContentText(repeats)}</p>`;
   const body =
     found instanceof PoSyncError
       ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>`
-      : html`<h2 id="correct">Correct it</h2>${result(entered)}${form(letter, found, entered, confirm)}`;
+      : html`<h2 id="correct">Correct it</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
   return { body: html`${before}${body}` };
 }
 
@@ -69,15 +72,17 @@ function result(entered: Entered | undefined): Html | undefined {
   if (entered?.checked === undefined) return undefined;
   const { isReady, trouble, orders } = entered.checked;
   if (trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${trouble}</p>`;
-  const words = orders.map(({ number, verdict }) => html`<div>${number || 'An order'}: ${VERDICTS[verdict]}</div>`);
+  const words = orders.map(
+    ({ number, verdict, known = '' }) => html`<div>${number || 'An order'}: ${known} ${VERDICTS[verdict]}</div>`,
+  );
   return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady ? '' : 'Not sent. '}${words}</div>`;
 }
 
 const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> = {
   new: 'every check passes. It can be sent.',
-  duplicate: 'the same order is accepted or in progress. Nothing is sent; the dead letter is closed.',
-  conflict: 'the number belongs to another order with other content. Change the number or the content.',
-  waiting: 'a dead letter with the same content waits for a person.',
+  duplicate: 'the same order is accepted or in progress. Nothing is sent, and this order is settled.',
+  conflict: NUMBER_TAKEN,
+  waiting: 'an order with the same content already waits for a person.',
   invalid: 'some cells must be corrected first.',
 };
 
@@ -96,7 +101,7 @@ function form(
       i,
       entered?.corrected[i],
       found.filter((one) => one.row === i),
-      letter.kind !== 'conflict',
+      letter.kind !== 'conflict' || found.some(({ message }) => message.includes(`write ${CONFIRMED}`)),
     ),
   );
   const field =
@@ -112,7 +117,7 @@ ${parts}
 </form>`;
 }
 
-/** `canConfirm`: confirming the values can help; a number that another order has stays taken. */
+/** `canConfirm`: confirming the values can help. A number that another order has stays taken, but another number may not be. */
 function rowPart(
   row: FixRow,
   index: number,
@@ -122,7 +127,7 @@ function rowPart(
 ): Html {
   const named = row.cells.map(({ name }) => plain(name));
   const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
-  const general = own.map(({ message }) => html`<p class="bad">${message}</p>`);
+  const general = own.map(({ message }) => html`<p class="bad">${inForm(message)}</p>`);
   const cells = row.cells.map((cell, i) => {
     const wrong = found.filter(({ field }) => field !== '' && plain(field) === plain(cell.name));
     // Of columns with the same name, only the first is sent.
@@ -137,8 +142,15 @@ function rowPart(
   const checked = entered?.confirmed ? html` checked` : undefined;
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
-${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> This row is correct as it is, even if it can be read in two ways or other rows of the order were removed</label>` : undefined}
+${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it can be read in two ways or other rows of the order were removed</label>` : undefined}
 </fieldset>`;
+}
+
+const CORRECT_AS_IT_IS = 'This row is correct as it is';
+
+/** A message about a fix file, for the form, which has a box instead of the cell. */
+function inForm(message: string): string {
+  return message.replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
 }
 
 type Entry = { id: string; now: string; wrong: readonly CellProblem[] };
@@ -148,7 +160,7 @@ const LONGEST = 1000;
 
 function cellPart({ name, value }: FixCell, { id, now, wrong }: Entry): Html {
   const notes = [
-    ...wrong.map(({ message }) => html`<span class="bad">${message}</span>`),
+    ...wrong.map(({ message }) => html`<span class="bad">${inForm(message)}</span>`),
     ...(now === value ? [] : [html`<span class="quiet">was: ${value === '' ? '(empty)' : value}</span>`]),
   ];
   const described = notes.length === 0 ? undefined : html` aria-describedby="${id}.note"`;

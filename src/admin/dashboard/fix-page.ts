@@ -52,7 +52,7 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
 /** Errors that end when a person waits. */
 const LATER = new Set(['redis-away', 'lists-being-read']);
 
-/** Nobody enters their cells again because Redis was away. */
+/** Nobody enters their cells again because Redis was not reachable. */
 function kept({ url, body }: AdminRequest, error: unknown): Reply {
   if (!(error instanceof PoSyncError) || !LATER.has(error.code)) throw error;
   const why = html`${error.message} ${error.remedy}`;

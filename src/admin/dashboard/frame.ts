@@ -41,7 +41,7 @@ type Page = {
 const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/', 'Overview'],
   ['/batches', 'Batches'],
-  ['/dead-letters', 'Dead letters'],
+  ['/dead-letters', 'Orders that need you'],
   ['/corrections', 'Corrections'],
   ['/order', 'Order'],
   ['/upload', 'Upload'],

@@ -1,13 +1,14 @@
-import { iso, outcomeWord } from '../../core/format.ts';
+import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
 import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   isWaiting,
   lastOutcome,
+  lineText,
   type OrderHistory,
   otherActions,
 } from '../../operate/orders/explain-order.ts';
-import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { waitClause } from '../../operate/orders/wait-of.ts';
 import { placeText } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
@@ -15,12 +16,12 @@ import { idOf } from '../read-model/dead-letter-table.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { changeList, closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { badge, batchPath, facts, filterForm, letterPath, link, orderPath, table, textField } from './parts.ts';
+import { badge, batchPath, cell, facts, filterForm, letterPath, link, orderPath, table, textField } from './parts.ts';
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
-  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}` };
+  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${ARTICLES}` };
   const { history, settled, unread } = await readHistory(api, url);
   const now = api.base.store.time.now();
   const events = [...eventsOf(history), ...settled.flatMap((row) => wasEvent(row, history.order))]
@@ -29,14 +30,17 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const isAll = url.searchParams.get('reports') === 'all';
   const body = html`<h1>${history.order}</h1>
 ${form}
-<p>${stateOf(history)}</p>
+<p>${stateOf(history)}${twiceOf(history)}</p>
 ${openFacts(history, now)}
+${itemsPart(history)}
 <h2>What happened</h2>
 ${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened', ['at', 'event'], events)}
 ${unread === 0 ? undefined : html`<p role="status">Older events may be missing: some reports are not read yet.</p>`}
 ${isAll ? undefined : html`<p>Also ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
   return { title: history.order, body };
 }
+
+const ARTICLES = html`<p>Only order numbers are searched, not articles. To find which orders contain an article, search the order files in the folder <code>done</code> of the inbox. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;
 
 function stateOf({ state, appearances }: OrderHistory): Html {
   switch (state) {
@@ -59,19 +63,33 @@ function stateOf({ state, appearances }: OrderHistory): Html {
   }
 }
 
+function twiceOf({ timesListed }: OrderHistory): Html | undefined {
+  if (timesListed === undefined) return undefined;
+  return html` ${badge('bad', 'created twice')} The API's last list shows it ${timesListed} times. Ask the API's owner to remove all but one.`;
+}
+
 function openFacts({ open }: OrderHistory, now: number): Html | undefined {
   if (open === undefined) return undefined;
-  const items = open.content.items.slice(0, 50).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
   return facts([
-    [
-      'waits for',
-      `${waitText(open.waitsFor)}${untilText(open.waitsFor, now) === '' ? '' : `; next check ${untilText(open.waitsFor, now)}`}`,
-    ],
-    ['items', items.join(', ')],
+    ['waits for', waitClause(plainPause(open.waitsFor), now)],
     ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}${handedIn(open.by)}`],
     ['batch held', open.heldBecause],
     ['same order in', open.followedBy.length === 0 ? undefined : open.followedBy.join(', ')],
   ]);
+}
+
+/** Items shown; the file and the JSON have all. */
+const ITEMS_SHOWN = 100;
+
+function itemsPart({ content }: OrderHistory): Html | undefined {
+  if (content === undefined) return undefined;
+  const { items = [], message, batch } = content;
+  const rows = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => [html`${articleCode}`, cell(quantity)]);
+  const more = items.length - rows.length;
+  return html`<h2>Items</h2>
+${rows.length === 0 ? undefined : table('Items', ['article', 'quantity'], rows)}
+${more > 0 ? html`<p>… and ${count(more)} more.</p>` : undefined}
+<p>${message} ${batch && link(batchPath(batch), 'Open its batch')}</p>`;
 }
 
 type HistoryEvent = { at: string; text: Html };
@@ -80,7 +98,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
   const attempts = (open?.history ?? []).map(({ at, attempt, message, httpStatus }) => ({
     at: iso(at),
-    text: html`attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
+    text: html`attempt ${attempt}: ${plainReason(message)}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
   }));
   const isReported = appearances.some(
     ({ batch, result }) => batch === accepted?.batch && result.outcome === 'accepted',
@@ -93,14 +111,18 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
 function acceptedEvent({ at, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
   return {
     at: iso(at),
-    text: html`accepted by the API${batch === undefined ? ' before po-sync sent it' : handedIn(by)}`,
+    text: html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}`,
   };
 }
 
-function appearanceEvents({ batch, file, startedAt, by, result, deadLetter }: Appearance): HistoryEvent[] {
-  const taken = { at: startedAt, text: html`in ${link(batchPath(batch), file)}, line ${result.line}${handedIn(by)}` };
+function appearanceEvents(appearance: Appearance): HistoryEvent[] {
+  const { batch, file, startedAt, by, result, deadLetter } = appearance;
+  const where = html`in ${link(batchPath(batch), file)}${lineText(appearance)}${handedIn(by)}`;
+  const taken = { at: startedAt, text: where };
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
-  const text = deadLetter
+  // A dead letter of a batch in progress has no page: its rows are known with the report.
+  const hasPage = deadLetter !== undefined && result.line > 0;
+  const text = hasPage
     ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`
     : outcome;
   const closed = deadLetter?.closed;

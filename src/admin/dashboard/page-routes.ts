@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
+import { iso, plainPause } from '../../core/format.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
@@ -24,7 +24,7 @@ const PARAMETERS = new Set(
 
 type Render = (request: PageRequest) => Promise<Content>;
 
-/** Pages that show the last state while Redis is away. */
+/** Pages that show the last state while Redis is not reachable. */
 const LASTING = ['/', '/sources'];
 
 const PAGES: readonly (readonly [path: string, render: Render])[] = [
@@ -74,7 +74,12 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
   } catch (thrown) {
     const { status } = problemReply(thrown);
     const error = toError(thrown);
-    const known = error instanceof PoSyncError ? error : new PoSyncError('internal', 'This page could not be built.');
+    const known =
+      error instanceof PoSyncError
+        ? error
+        : new PoSyncError('internal', 'This page could not be built.', {
+            remedy: 'Load it again. If it fails again, read the log of the daemon.',
+          });
     const later = TITLES[known.code];
     const body = html`<h1>${later ?? 'This did not work'}</h1>
 <p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
@@ -90,19 +95,19 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
 /** Titles of pages that cannot be shown yet; the browser loads them again every second. */
 const TITLES: Readonly<Record<string, string>> = {
   'lists-being-read': 'One moment',
-  'redis-away': 'Redis is away',
+  'redis-away': 'Redis is not reachable',
 };
 
 /** The state that every page shows: pauses, Redis, daemons. */
 function stateOf(snapshot: Snapshot | undefined): Html {
-  if (snapshot === undefined) return badge('bad', 'Redis is away');
+  if (snapshot === undefined) return badge('bad', 'Redis is not reachable');
   const { status, asOf, awaySince } = snapshot;
   if (awaySince !== undefined) {
-    return html`${badge('bad', 'Redis is away')} since ${timeText(iso(awaySince))}; shown as of ${timeText(iso(asOf))}`;
+    return html`${badge('bad', 'Redis is not reachable')} since ${timeText(iso(awaySince))}; shown as of ${timeText(iso(asOf))}`;
   }
   const [pause] = status.pauses;
   if (pause) {
-    return html`${badge('bad', 'Paused')} ${pausedText(pause, status.now)}`;
+    return html`${badge('bad', 'Paused')} ${pausedText(plainPause(pause), status.now)}`;
   }
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   return badge('good', 'Delivering');

@@ -21,6 +21,11 @@ export function orderPath(number: string): string {
   return `/order?number=${encodeURIComponent(number.toWellFormed())}`;
 }
 
+/** A link to the history of an order, or that it has no number. */
+export function numberLink(number: string): Html {
+  return number === '' ? html`no number` : link(orderPath(number), number);
+}
+
 /** `3 min 12 s ago`, with the exact time on hover and for scripts. Both in milliseconds. */
 export function agoText(at: number, now: number): Html {
   const stamp = new Date(at).toISOString();

@@ -58,7 +58,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
   ]);
   const shown = isOver ? items.slice(0, RESULTS) : items.slice(0, SHOWN);
   const list = shown.map(({ id, purchaseOrderNumber, kind, message, verdict, result }) => [
-    link(letterPath(id), purchaseOrderNumber || '–'),
+    link(letterPath(id), purchaseOrderNumber || 'no number'),
     html`${outcomeWord(kind)}`,
     html`${message}`,
     html`${isOver && result === undefined ? 'not reached' : WORDS[result ?? verdict]}`,
@@ -66,7 +66,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
   const body = html`<h1>${TITLES[action]} ${counted(plan.count, 'order')}</h1>
 <p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${count(done)} of ${count(plan.count)}` : ''}</p>
 ${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
-${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only the ledger is compared.</p>`}
+${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only orders that po-sync knows are compared.</p>`}
 <h2>${isOver ? 'What happened' : 'What happens'}</h2>
 ${table('Counts', ['orders', isOver ? 'result' : 'plan'], rows)}
 ${mayOperate && state === 'ready' ? confirmation(plan, confirm) : undefined}
@@ -74,7 +74,7 @@ ${mayOperate && state === 'running' ? actForm({ action: `/plans/${plan.id}/stop`
 <h2>${isOver ? 'Results' : 'The first orders'}</h2>
 ${table('Orders', ['order', 'kind', 'message', isOver ? 'result' : 'plan'], list)}
 ${total > shown.length ? html`<p>${count(total - shown.length)} more.</p>` : undefined}
-<p>${link('/dead-letters', 'Dead letters')}</p>`;
+<p>${link('/dead-letters', 'Orders that need you')}</p>`;
   return { title: `${TITLES[action]} in bulk`, body, refresh: state === 'running' ? 1 : undefined };
 }
 
@@ -100,7 +100,7 @@ function confirmation({ id, action, count: number }: Plan, confirm: string | und
     fields: expected,
     ...(action === 'discard' ? { tone: 'bad' } : {}),
   });
-  return html`<p>Only these dead letters are affected. A dead letter that changes in the meantime is skipped.</p><div class="acts">${act}</div>`;
+  return html`<p>Only these orders are affected. An order that changes in the meantime is skipped.</p><div class="acts">${act}</div>`;
 }
 
 /** What the forms of these pages do. */

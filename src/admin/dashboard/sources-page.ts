@@ -1,6 +1,6 @@
 import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
 import { count, duration } from '../../core/format.ts';
-import type { SourceStatus } from '../../operate/delivery/read-status.ts';
+import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { agoText, badge, batchPath, facts, link, table } from './parts.ts';
@@ -18,7 +18,7 @@ export async function sourcesPage({ api }: PageRequest): Promise<Content> {
 }
 
 function sourcePart(status: SourceStatus, source: Source, config: Config, now: number): Html {
-  const { name, type, path, last } = status;
+  const { name, type, path, last, ignored } = status;
   const { expectEvery } = source;
   const isSilent = expectEvery !== undefined && last !== undefined && now - last.at > expectEvery;
   return html`<h2 id="${name}">${name}</h2>
@@ -26,6 +26,7 @@ ${facts([
   ['type', type === 'inbox' ? 'inbox: files are taken' : 'export: read, never changed'],
   ['path', html`<code>${path}</code>`],
   ['state', stateOf(status)],
+  ['not read', ignored && html`${badge('bad', ignoredText(ignored))} ${ignoredRemedy(ignored)}`],
   ['last file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
   [
     'expects a file every',
@@ -43,6 +44,8 @@ ${mappingPart(source, config)}`;
 function stateOf({ state, code }: SourceStatus): Html {
   if (state === 'ok') return badge('good', 'ok');
   if (state === 'not checked') return html`an address; the daemon reports when it is missing`;
+  if (state === 'no match') return html`no file matches`;
+  if (state === 'no marker') return html`${badge('bad', state)} ${NO_MARKER}`;
   return badge('bad', code === undefined ? state : `${state} (${code})`);
 }
 

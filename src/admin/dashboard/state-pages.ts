@@ -1,5 +1,8 @@
 import { showConfig } from '../../config/show.ts';
-import { ago, count, counted, duration } from '../../core/format.ts';
+import { ago, count, counted, duration, plainPause } from '../../core/format.ts';
+import type { ReceiverTrouble } from '../../notify/outbox.ts';
+import { DISMISS } from '../../operate/batches/list-batches.ts';
+import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
@@ -21,23 +24,24 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['orders per second', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
     ['ms, answer of the API (median)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
     ['ms, answer of the API (slowest 5 %)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
-    ['orders not settled', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
-    ['in doubt', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
-    ['jobs waiting', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
+    ['not settled (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
+    ['in doubt (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
+    ['waiting (jobs)', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
     ['need a person', deadLetters, { live: 'status.deadLetters' }],
-    ['daemons', daemons.length, { live: 'status.daemons.length' }],
+    ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
     ['token', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : 'none yet'],
   ];
   const body = html`<h1>Overview</h1>
 ${pauses.map((pause) => pauseBox(pause, now))}
+${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
-${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${counted(deadLetters, 'order')}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
+${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${count(deadLetters)}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}
 ${waits(status)}
-${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}`}
+${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}<p>${DISMISS}</p>`}
 <h2>Sources</h2>
 ${sources(status)}`;
   return { title: 'Overview', body, live: '/api/v1/status', scripts: ['plots.js'] };
@@ -62,9 +66,21 @@ const ENDS = {
 function pauseBox(pause: Status['pauses'][number], now: number): Html {
   const wait = (pause.nextTryAt ?? 0) - now;
   const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
-  const end = pause.waitsForOrder ? 'No order waits. The next order is the test.' : `${ENDS[endOf(pause)]}${next}`;
-  return html`<div class="box bad" role="alert"><strong>Paused</strong> ${pausedText(pause, now)}
-<br>${end}</div>`;
+  const end = pause.waitsForOrder
+    ? 'No order waits. The next order is sent as a trial.'
+    : `${ENDS[endOf(pause)]}${next}`;
+  const plain = plainPause(pause);
+  const cause =
+    plain.reason === pause.reason
+      ? ''
+      : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
+  return html`<div class="box bad" role="alert"><strong>Paused</strong> ${pausedText(plain, now)}
+<br>${end}${cause}</div>`;
+}
+
+function noticeBox(trouble: ReceiverTrouble): Html {
+  return html`<div class="box bad" role="alert"><strong>Notices</strong> ${noticesText(trouble)}.
+<br>${NOTICES_REMEDY}</div>`;
 }
 
 /** Pausing and resuming, where it is seen whether it is needed. */
@@ -78,7 +94,7 @@ function waits({ waits: groups, now }: Status): Html | undefined {
   if (groups.length === 0) return undefined;
   const rows = groups.map((wait) => [
     cell(wait.orders),
-    html`${waitText(wait)}`,
+    html`${waitText(plainPause(wait))}`,
     html`${untilText(wait, now) || '–'}`,
     wait.oldest === undefined
       ? html`–`

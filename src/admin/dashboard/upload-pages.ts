@@ -1,7 +1,8 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, size } from '../../core/format.ts';
-import type { UploadPreview } from '../../operate/desk/preview-upload.ts';
-import { MOST_BYTES, type Upload } from '../../operate/desk/upload-shelf.ts';
+import type { UploadPreview } from '../../operate/uploads/preview-upload.ts';
+import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
+import { NUMBER_TAKEN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
@@ -66,7 +67,7 @@ export async function previewPage({ api, params, mayOperate, confirm }: PageRequ
   const acts = mayOperate && !isBusy && state !== 'sent' ? actsOf(upload, confirm) : undefined;
   const body = html`<h1>${name}</h1>
 <p role="status">${stateOf(upload)}${isBusy ? ' The page updates automatically.' : ''}</p>
-${changed && state === 'ready' ? html`<p class="box bad" role="alert">The ledger changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
+${changed && state === 'ready' ? html`<p class="box bad" role="alert">Orders changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
 ${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
 ${batch === undefined ? undefined : html`<p class="box good">Sent. ${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.</p>`}
 ${preview && state !== 'sent' ? countsOf(preview) : undefined}
@@ -93,8 +94,8 @@ function countsOf(preview: UploadPreview): Html {
   const items = MEANINGS.map(([key, title]) => html`<li><b>${count(preview[key])}</b>${title}</li>`);
   const list =
     preview.list === 'ok'
-      ? html`<p>Compared with the ledger and the API's list.</p>`
-      : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only the ledger is compared: orders that others sent would be sent again.</p>`;
+      ? html`<p>Compared with all orders that po-sync knows and with the list of the API.</p>`
+      : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
   return html`<ul class="figures">${items}</ul>${list}`;
 }
 
@@ -116,7 +117,7 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   return html`${words}<div class="acts">${send}${cancel}</div>`;
 }
 
-function detailsOf({ problems, warnings, conflicts, first, format, records }: UploadPreview): Html {
+function detailsOf({ problems, warnings, differences, first, format, records }: UploadPreview): Html {
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.purchaseOrderNumber}`,
@@ -124,10 +125,14 @@ function detailsOf({ problems, warnings, conflicts, first, format, records }: Up
     html`<code>${one.value}</code>`,
     html`${problemText({ ...one, field: '' })}`,
   ]);
-  const taken = conflicts.map((number) => html`<li>${link(orderPath(number), number)}</li>`);
+  const taken = differences.map(({ purchaseOrderNumber: number, items, known }) => [
+    link(orderPath(number), number),
+    html`${items}`,
+    html`${known ?? 'see the order'}`,
+  ]);
   const hints = warnings.map((text) => html`<li>${text}</li>`);
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
-${taken.length === 0 ? undefined : html`<h2>First conflicts</h2><ul>${taken}</ul>`}
+${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN}</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
 ${first === undefined ? undefined : html`<h2>The first valid order, in the form of the API</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
 ${facts([

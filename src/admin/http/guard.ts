@@ -58,7 +58,9 @@ export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: Gu
     const wait = limit();
     if (wait === 0) onFailure?.();
     if (wait === 0) return unknown('The token is wrong.');
-    const error = new PoSyncError('too-many-failures', 'Too many wrong tokens. Wait a minute.');
+    const error = new PoSyncError('too-many-failures', 'Too many wrong tokens.', {
+      remedy: 'Wait a minute, then log in with the right token.',
+    });
     return problemReply(error, 429, { 'retry-after': String(Math.ceil(wait / 1_000)) });
   }
 
@@ -110,12 +112,13 @@ function createOriginCheck(host: string, publicUrl: string | undefined) {
       return refused('foreign-host', 'The Host header must name this machine, such as localhost.', HOST_REMEDY);
     }
     if (bearerOf(headers) === undefined && isForeign(request)) {
-      return refused('foreign-origin', 'The request comes from a page of another origin.');
+      return refused('foreign-origin', 'The request comes from a page of another origin.', ORIGIN_REMEDY);
     }
     return undefined;
   };
 }
 
+const ORIGIN_REMEDY = 'Use the pages of this port, or a bearer token.';
 const HOST_REMEDY = 'Behind a proxy, set admin.publicUrl.';
 const LINK_REMEDY = 'Run po-sync dashboard on this machine and open the link that it prints.';
 const TOKEN_REMEDY = 'Sign in with another token.';

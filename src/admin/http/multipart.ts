@@ -15,7 +15,7 @@ export async function* partsOf(body: AsyncIterable<Buffer>, boundary: string): A
   const reader = createReader(body);
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   for await (const _preamble of reader.until(delimiter)) {
-    // Nothing in front of the first part counts.
+    // Anything before the first part is ignored.
   }
   for (;;) {
     const mark = await reader.take(2);
@@ -51,7 +51,7 @@ function broken(): PoSyncError {
 
 function createReader(body: AsyncIterable<Buffer>) {
   const chunks = body[Symbol.asyncIterator]();
-  // The first delimiter has no line end in front of it.
+  // The first delimiter has no line end before it.
   let buffer: Buffer = Buffer.from('\r\n');
 
   async function more(): Promise<void> {
@@ -60,7 +60,7 @@ function createReader(body: AsyncIterable<Buffer>) {
     buffer = Buffer.concat([buffer, value]);
   }
 
-  /** The bytes in front of a mark, which is skipped. */
+  /** The bytes before a mark; the mark is skipped. */
   async function* until(mark: Buffer): AsyncGenerator<Buffer> {
     for (;;) {
       const at = buffer.indexOf(mark);

@@ -147,8 +147,14 @@ export async function readBody(
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
   } catch {
-    throw new PoSyncError('body-not-json', 'The body is not a JSON document in UTF-8.');
+    throw new PoSyncError('body-not-json', 'The body is not a JSON document in UTF-8.', {
+      remedy: 'Send one JSON document in UTF-8.',
+    });
   }
+}
+
+function tooLarge(message: string): PoSyncError {
+  return new PoSyncError('body-too-large', message, { remedy: 'Send less at once.' });
 }
 
 function wrongType(wanted: string): PoSyncError {
@@ -161,7 +167,9 @@ function wrongType(wanted: string): PoSyncError {
 async function readAll(request: IncomingMessage, most: number, takes: number): Promise<Buffer> {
   const end = new AbortController();
   const late = delay(takes, undefined, { signal: end.signal }).then(() => {
-    throw new PoSyncError('body-too-slow', `The body took more than ${takes / 1_000} s.`);
+    throw new PoSyncError('body-too-slow', `The body took more than ${takes / 1_000} s.`, {
+      remedy: 'Send it again over a faster connection.',
+    });
   });
   const reading = collect(request, most);
   try {
@@ -177,13 +185,13 @@ async function collect(request: AsyncIterable<Buffer>, most: number): Promise<Bu
   let bytes = 0;
   for await (const piece of request) {
     bytes += piece.length;
-    if (bytes > most) throw new PoSyncError('body-too-large', `The body has more than ${most} bytes.`);
+    if (bytes > most) throw tooLarge(`The body has more than ${most} bytes.`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
 }
 
-/** Fields of a form in front of its file. */
+/** Fields of a form before its file. */
 const MOST_FIELDS = 20;
 
 /** A file as the body, or a form whose last part is the file. */
@@ -198,11 +206,11 @@ async function uploadBody(request: IncomingMessage, type: string): Promise<Uploa
     let text = '';
     for await (const piece of part.content) {
       text += piece.toString('utf8');
-      if (text.length > 1_000) throw new PoSyncError('body-too-large', 'A field of the form is too long.');
+      if (text.length > 1_000) throw tooLarge('A field of the form is too long.');
     }
     fields[part.name] = text;
     if (Object.keys(fields).length > MOST_FIELDS) {
-      throw new PoSyncError('body-too-large', `The form has more than ${MOST_FIELDS} fields.`);
+      throw tooLarge(`The form has more than ${MOST_FIELDS} fields.`);
     }
   }
   throw new PoSyncError('body-not-multipart', 'The form has no file.', { remedy: 'Choose a file.' });

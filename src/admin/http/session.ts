@@ -21,7 +21,7 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 /**
  * Sessions of the dashboard. A cookie contains its claim, signed with a key in Redis, so that one login serves every
- * daemon. While Redis is away, sessions are verified with the key that was read last.
+ * daemon. While Redis is not reachable, sessions are verified with the key that was read last.
  */
 export function createSessions({ redis, keys, time }: SessionStore, tokens: AdminTokens) {
   let key: Buffer | undefined;

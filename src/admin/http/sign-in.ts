@@ -18,7 +18,7 @@ export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
   async function signIn(found: Principal | Reply, done: (person: Principal) => Reply): Promise<Reply> {
     if ('status' in found) return found;
     const cookie = await sessions.open(found);
-    if (cookie === undefined) throw new PoSyncError('redis-away', 'Redis is away, so no session can be opened.');
+    if (cookie === undefined) throw noSession();
     const reply = done(found);
     return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie } };
   }
@@ -117,7 +117,7 @@ function loginPage({ hasTokens }: Guard, to: string, failure?: number): Reply {
   return framePage({ title: 'Sign in', body }, failure ?? 200);
 }
 
-/** The code is behind the #, so no server or proxy logs it. The script sends it and removes it from the address. */
+/** The code is after the #, so no server or proxy logs it. The script sends it and removes it from the address. */
 function openPage(): Reply {
   const body = html`<h1>Opening the dashboard</h1>
 <p id="state" role="status">Checking the link…</p>
@@ -146,4 +146,10 @@ export function keptPage(
 <p>Nothing was changed, and what you entered is kept on this page. ${why}</p>
 <form method="post" action="${pathname + search}">${kept}<button>Continue</button></form>`;
   return framePage({ title, body }, status);
+}
+
+function noSession(): PoSyncError {
+  return new PoSyncError('redis-away', 'Redis is not reachable, so no session can be opened.', {
+    remedy: 'Check Redis, then sign in again.',
+  });
 }

@@ -52,7 +52,7 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
       path: '/metrics',
       needs: 'metrics',
       async handle() {
-        // Commands to a Redis that is away would wait.
+        // Commands to a Redis that is not reachable would wait.
         const state = redis.status === 'ready' ? await current() : undefined;
         metrics.redis.up(state !== undefined);
         if (state !== undefined) show(state);

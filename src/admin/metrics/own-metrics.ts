@@ -14,7 +14,7 @@ const ROUND_TRIP = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 type OwnDeps = {
   registry: Registry;
   version: string;
-  /** The source of a batch; undefined when it is no longer known. Rejects while Redis is away. */
+  /** The source of a batch; undefined when it is no longer known. Rejects while Redis is not reachable. */
   sourceOf: (batch: string) => Promise<string | undefined>;
 };
 
@@ -26,7 +26,7 @@ export function createOwnMetrics({ registry, version, sourceOf }: OwnDeps) {
 
 /** What became of spans; without tracing the metric has no series. */
 export function countSpans(registry: Registry, tracer: Pick<Tracer, 'counts'> | undefined): void {
-  const spans = counter(registry, 'trace_spans_total', 'Spans by what became of them.', ['result']);
+  const spans = counter(registry, 'trace_spans_total', 'Spans by result.', ['result']);
   if (tracer === undefined) return;
   Object.assign(spans, {
     collect() {

@@ -68,12 +68,17 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
   const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
   const reports = define('reports_pending', 'Reports that wait to be written.');
-  const oldest = define('oldest_batch_timestamp_seconds', 'Claim of the oldest batch in progress that is not held.');
+  const oldest = define(
+    'oldest_batch_timestamp_seconds',
+    'Claim time of the oldest batch in progress that is not held.',
+  );
   const daemons = define('daemons', 'Daemons that are alive.');
   const paused = define('delivery_paused', 'Whether delivery is paused for this reason: 1 or 0.', ['code']);
-  const token = define('token_expiry_timestamp_seconds', 'End of the current token.');
-  const lastFile = define('source_last_file_timestamp_seconds', 'Arrival of the last file of a source.', ['source']);
-  const expected = define('source_expected_interval_seconds', 'expectEvery of a source.', ['source']);
+  const token = define('token_expiry_timestamp_seconds', 'Expiry of the current token.');
+  const lastFile = define('source_last_file_timestamp_seconds', 'Arrival time of the last file of a source.', [
+    'source',
+  ]);
+  const expected = define('source_expected_interval_seconds', 'The interval expectEvery of a source.', ['source']);
   const seen = new Set<string>();
 
   return (state: SharedState): void => {

@@ -105,7 +105,7 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
   return { summary, tokens };
 }
 
-/** The begins of the steps of a time. */
+/** The starts of the steps in a time span. */
 function range(from: number, to: number): number[] {
   const first = Math.ceil(from / STEP) * STEP;
   return Array.from({ length: Math.max(0, Math.ceil((to - first) / STEP)) }, (_, i) => first + i * STEP);

@@ -18,17 +18,17 @@ export type Counts = Record<(typeof COUNTED)[number], number> & { times: Record<
 /** What all daemons share, as one of them saw it after the step. */
 export type Levels = { unsettled: number; inDoubt: number; waitingJobs: number };
 
-/** One entry of the stream. `at`: the begin of the step, ledger time in milliseconds. */
+/** One entry of the stream. `at`: the start of the step, ledger time in milliseconds. */
 export type PaceEntry = Counts & { at: number; levels?: Levels };
 
 export type Pace = ReturnType<typeof createPace>;
 
-/** Milliseconds between two looks whether a step has ended. */
+/** Milliseconds between two checks of whether a step has ended. */
 const PAUSE = 1_000;
 
 /**
  * What the plots of the dashboard show. Every daemon counts in steps of five seconds and adds each step to a stream in
- * Redis, which keeps an hour. What a daemon counts while Redis is away is added later.
+ * Redis, which keeps an hour. What a daemon counts while Redis is not reachable is added later.
  */
 export function createPace(store: Store) {
   const counts = createCounts(store);
@@ -91,7 +91,7 @@ type Waiting = Pick<OrderQueue, 'waiting'>;
 function createWriter({ redis, keys, time }: Store, queue: Waiting, { steps, of }: ReturnType<typeof createCounts>) {
   /** The step in which the levels were read last. */
   let seen = stepAt(time.now());
-  /** The time of Redis' own clock in the last entry, by which old entries are removed. */
+  /** The time of the clock of Redis in the last entry, by which old entries are removed. */
   let newest = SPAN;
 
   /** Adds the steps that have ended, with the levels after the last one. */
@@ -132,7 +132,7 @@ function createWriter({ redis, keys, time }: Store, queue: Waiting, { steps, of 
   return { addEnded, addRest };
 }
 
-/** The begin of the step that contains a time. */
+/** The start of the step that contains a time. */
 export function stepAt(ms: number): number {
   return ms - (ms % STEP);
 }

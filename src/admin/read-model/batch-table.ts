@@ -8,6 +8,10 @@ export type BatchRow = StandingFacts & {
   startedAt: number;
   /** Open dead letters. */
   open: number;
+  /** Its report cannot be written, or its file not be put away. */
+  unsettled?: true;
+  /** Its unreadable file was removed. */
+  isDismissed?: true;
   /** It has dead letters, open or closed. */
   hasLetters?: true;
 };
@@ -77,19 +81,30 @@ export function createBatchTable() {
     return found;
   }
 
-  return { put, remove, page, totals, find: (batch: string) => rows.get(batch), names: () => rows.keys() };
+  /** The newest unreadable files, at most so many. */
+  function unreadable(most: number): string[] {
+    const found: string[] = [];
+    for (const row of newestFirst()) {
+      if (standingOf(row) === 'unreadable') found.push(row.batch);
+      if (found.length === most) break;
+    }
+    return found;
+  }
+
+  return { put, remove, page, totals, unreadable, find: (batch: string) => rows.get(batch), names: () => rows.keys() };
 }
 
 const NONE: Record<BatchStanding, number> = { reading: 0, sending: 0, held: 0, finished: 0, unreadable: 0 };
 
-/** Whether a batch needs a person, asked for the newest first: an unreadable file whose next version was read does not. */
+/** Whether a batch needs a person, asked for the newest first: an unreadable file that was replaced or removed does not. */
 function openTest(): (row: BatchRow) => boolean {
   const readLater = new Set<string>();
   return (row) => {
     const file = `${row.source}/${row.file}`;
-    if (standingOf(row) === 'unreadable') return !readLater.has(file);
-    readLater.add(file);
-    return row.open > 0 || row.held !== undefined;
+    const isUnreadable = standingOf(row) === 'unreadable';
+    if (isUnreadable && !readLater.has(file) && !row.isDismissed) return true;
+    if (!isUnreadable) readLater.add(file);
+    return row.open > 0 || row.held !== undefined || row.unsettled === true;
   };
 }
 

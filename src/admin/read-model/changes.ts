@@ -8,7 +8,7 @@ export type Change = { batch: string; closing?: Closing };
 
 type ChangeStore = Pick<Store, 'redis' | 'keys'>;
 
-/** Changes read in one look. */
+/** Changes read at a time. */
 const LOOK = 5_000;
 /** Batches read together; between two groups orders are delivered. */
 const GROUP = 250;
@@ -24,7 +24,7 @@ export function createChangeReader({ redis, keys }: ChangeStore) {
     last = newest?.[0] ?? String(await redis.xadd(keys.changes, '*', 'batch', ''));
   }
 
-  /** What changed since the last look; undefined when changes were missed, so that everything is to be read again. */
+  /** What changed since the last call; undefined when changes were missed: then everything must be read again. */
   async function next(): Promise<{ changes: Change[]; isAll: boolean } | undefined> {
     if (last === '') return undefined;
     const [first, ...entries] = await redis.xrange(keys.changes, last, '+', 'COUNT', LOOK);

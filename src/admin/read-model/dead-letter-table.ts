@@ -1,6 +1,8 @@
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import { refusedItems } from '../../report/dead-letters.ts';
+import { isNameless } from '../../report/story.ts';
 import {
   createLetterBatch,
   type DeadLetterRow,
@@ -16,6 +18,10 @@ export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'mess
   count: number;
   /** How many batches have such rows. */
   batches: number;
+  /** The message is that of one row; those of others contain other values. */
+  isExample: boolean;
+  /** How many are rows without an order number. */
+  nameless: number;
 };
 
 /** Everything that matches. */
@@ -92,17 +98,20 @@ export function createDeadLetterTable() {
 type Groups = Map<DeadLetterKind, Map<string, RowGroup>>;
 
 /** Adds the rows of one kind and signature of a batch. */
-function addToGroup(all: Groups, { firstAt, lastAt, at }: Selected, first: DeadLetterRow): void {
+function addToGroup(all: Groups, { firstAt, lastAt, at, differs, nameless }: Selected, first: DeadLetterRow): void {
   const { kind, signature, code, message } = first;
   const groups = all.get(kind) ?? new Map<string, RowGroup>();
   const group = groups.get(signature);
   if (group === undefined) {
     all.set(kind, groups);
-    groups.set(signature, { kind, signature, code, message, firstAt, lastAt, count: at.length, batches: 1 });
+    const facts = { firstAt, lastAt, count: at.length, batches: 1, isExample: differs, nameless };
+    groups.set(signature, { kind, signature, code, message, ...facts });
     return;
   }
+  if (differs || message !== group.message) group.isExample = true;
   group.count += at.length;
   group.batches += 1;
+  group.nameless += nameless;
   if (firstAt < group.firstAt) group.firstAt = firstAt;
   if (lastAt > group.lastAt) group.lastAt = lastAt;
 }
@@ -195,8 +204,10 @@ function keptOf(letter: DeadLetter, from: { batch: string; source: string; file:
   const id = idOf(from.batch, letter);
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
   const field = problems?.[0]?.field ?? '';
-  const named = field === '' ? row : { ...row, field };
-  return { row: { id, ...named, batch: from.batch, source: from.source, file: from.file }, own };
+  const items = refusedItems(letter);
+  const named = { ...row, ...(field === '' ? {} : { field }), ...(items === '' ? {} : { items }) };
+  const full = { id, ...named, batch: from.batch, source: from.source, file: from.file };
+  return { row: full, own, isNameless: isNameless(letter) };
 }
 
 /** `BATCH~line 7`, `BATCH~/orders/3`, or with the number while the place is not known: `BATCH~#PO-1`. */

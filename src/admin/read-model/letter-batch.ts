@@ -1,14 +1,20 @@
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 
-/** One line of a list of open dead letters. `id`: batch and place, which together are unique. `field`: the first wrong one. */
+/**
+ * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field`: the first wrong one.
+ * `items`: the first items of a refused order, as text.
+ */
 export type DeadLetterRow = Pick<
   DeadLetter,
   'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
-> & { id: string; batch: string; source: string; file: string; field?: string };
+> & { id: string; batch: string; source: string; file: string; field?: string; items?: string };
 
-/** A row with what a search finds only there: its number, articles and wrong values, as `searchText` writes them. */
-export type Kept = { row: DeadLetterRow; own: string };
+/**
+ * A row with what a search finds only there: its number, articles and wrong values, as `searchText` writes them.
+ * `isNameless`: a row of a table without an order number.
+ */
+export type Kept = { row: DeadLetterRow; own: string; isNameless: boolean };
 
 /** Selects rows; a row must match everything that is given. `q`: part of the number, an article, or the message. */
 export type RowFilter = {
@@ -21,11 +27,19 @@ export type RowFilter = {
   q?: string;
 };
 
-/** Rows of one kind and signature in a batch. `at`: their positions in it, ascending. */
-type Share = Pick<DeadLetterRow, 'kind' | 'signature' | 'firstAt' | 'lastAt'> & { at: number[]; leastLastAt: string };
+/**
+ * Rows of one kind and signature in a batch. `at`: their positions in it, ascending. `differs`: their messages contain
+ * different values. `nameless`: how many have no order number.
+ */
+type Share = Pick<DeadLetterRow, 'kind' | 'signature' | 'firstAt' | 'lastAt'> & {
+  at: number[];
+  leastLastAt: string;
+  differs: boolean;
+  nameless: number;
+};
 
-/** The rows of one share that match, by position. `firstAt` and `lastAt`: of these rows. */
-export type Selected = { at: readonly number[]; firstAt: string; lastAt: string };
+/** The rows of one share that match, by position. The other facts are those of these rows. */
+export type Selected = Pick<Share, 'firstAt' | 'lastAt' | 'differs' | 'nameless'> & { at: readonly number[] };
 
 export type LetterBatch = ReturnType<typeof createLetterBatch>;
 
@@ -40,7 +54,7 @@ export function searchText(text: string): string {
  */
 export function createLetterBatch(from: { source: string; file: string }, kept: readonly Kept[]) {
   const rows = kept.map(({ row }) => row);
-  const shares = sharesOf(rows);
+  const shares = sharesOf(kept);
   const search = createSearch(from.file, kept);
 
   /** What matches, one entry for each kind and signature. `words`: `q` as `searchText` writes it. */
@@ -53,27 +67,31 @@ export function createLetterBatch(from: { source: string; file: string }, kept: 
       if (signature !== undefined && share.signature !== signature) return [];
       const at = hits === undefined ? share.at : (hits.get(keyOf(share)) ?? []);
       if (since !== undefined && share.leastLastAt < since) {
-        return timesOf(
-          rows,
+        return selectedOf(
+          kept,
           share.lastAt < since ? [] : at.filter((position) => (rows[position]?.lastAt ?? '') >= since),
         );
       }
-      return at.length === share.at.length ? [share] : timesOf(rows, at);
+      return at.length === share.at.length ? [share] : selectedOf(kept, at);
     });
   }
 
   return { from, kept, rows, select };
 }
 
-function sharesOf(rows: readonly DeadLetterRow[]): Map<string, Share> {
+function sharesOf(kept: readonly Kept[]): Map<string, Share> {
   const shares = new Map<string, Share>();
-  for (const [position, row] of rows.entries()) {
+  for (const [position, { row, isNameless }] of kept.entries()) {
     const { kind, signature, firstAt, lastAt } = row;
+    const nameless = Number(isNameless);
     const share = shares.get(keyOf(row));
     if (share === undefined) {
-      shares.set(keyOf(row), { kind, signature, firstAt, lastAt, leastLastAt: lastAt, at: [position] });
+      const one = { kind, signature, firstAt, lastAt, leastLastAt: lastAt, at: [position], differs: false, nameless };
+      shares.set(keyOf(row), one);
       continue;
     }
+    share.nameless += nameless;
+    if (kept[share.at[0] ?? 0]?.row.message !== row.message) share.differs = true;
     share.at.push(position);
     if (firstAt < share.firstAt) share.firstAt = firstAt;
     if (lastAt > share.lastAt) share.lastAt = lastAt;
@@ -98,23 +116,26 @@ function bySignature(found: readonly number[], rows: readonly DeadLetterRow[]): 
   return hits;
 }
 
-function timesOf(rows: readonly DeadLetterRow[], at: readonly number[]): Selected[] {
+function selectedOf(kept: readonly Kept[], at: readonly number[]): Selected[] {
   const [first] = at;
-  const one = first === undefined ? undefined : rows[first];
+  const one = first === undefined ? undefined : kept[first]?.row;
   if (one === undefined) return [];
   let { firstAt, lastAt } = one;
+  let [differs, nameless] = [false, 0];
   for (const position of at) {
-    const row = rows[position] ?? one;
+    const { row = one, isNameless = false } = kept[position] ?? {};
     if (row.firstAt < firstAt) firstAt = row.firstAt;
     if (row.lastAt > lastAt) lastAt = row.lastAt;
+    if (row.message !== one.message) differs = true;
+    nameless += Number(isNameless);
   }
-  return [{ at, firstAt, lastAt }];
+  return [{ at, firstAt, lastAt, differs, nameless }];
 }
 
 /** The positions of the rows that have a text, ascending; undefined: all of them. */
 type Search = (words: string) => readonly number[] | undefined;
 
-/** One text of the batch: each distinct error once, then what each row has alone. A hit ends the look at its line. */
+/** One text of the batch: each distinct error once, then what each row has alone. A hit ends the search of its line. */
 function createSearch(file: string, kept: readonly Kept[]): Search {
   const name = searchText(file);
   const errors = new Map<string, number[]>();

@@ -1,33 +1,47 @@
 import { type Loop, startLoop } from '../../core/backoff/loop.ts';
 import { readModelTrouble } from '../../log/events/daemon.ts';
+import type { FoundInFile, WantedOrder } from '../../operate/orders/find-in-file.ts';
 import { createBatchTable } from './batch-table.ts';
 import { openReadThread } from './read-thread.ts';
 import { createSync, type ModelContext, type Tables } from './sync-tables.ts';
 
-/** Milliseconds between two looks at the changes, and without a question until the tables are dropped. */
+/** Milliseconds between two reads of the changes, and from the last query until the tables are dropped. */
 const PAUSE = 1_000;
 const IDLE = 15 * 60_000;
-/** Milliseconds that a question waits for the tables. */
+/** Milliseconds that a query waits for the tables. */
 const PATIENCE = 150;
 
 /**
- * The batches and dead letters of an environment, for lists that answer at once. Built on the first question from
- * Redis and reports, kept current by the stream of changes, and dropped when nobody asks. Never the truth: whoever acts
- * asks the ledger.
+ * The batches and dead letters of an environment, for lists that answer at once. Built on the first query from Redis
+ * and reports, kept current by the stream of changes, and dropped when nobody asks. Not authoritative: actions ask the
+ * ledger.
  */
 export function createReadModel(context: ModelContext) {
   const { clock } = context;
   let current: Following | undefined;
   let askedAt = clock.monotonic();
 
-  /** The tables as soon as they are complete; undefined while they are built. */
-  async function tables(): Promise<Tables | undefined> {
+  async function ask(): Promise<Following> {
     askedAt = clock.monotonic();
     if (current?.tables.letters.isDead) await drop();
     current ??= follow(context, () => clock.monotonic() - askedAt > IDLE, drop);
-    const { isReady, ready } = current;
+    return current;
+  }
+
+  /** The tables as soon as they are complete; undefined while they are built. */
+  async function tables(): Promise<Tables | undefined> {
+    const { isReady, ready } = await ask();
     if (!isReady()) await Promise.race([ready, clock.sleep(PATIENCE)]);
     return current?.isReady() ? current.tables : undefined;
+  }
+
+  /** Searches an order in its file, in the thread: reading it must not delay the delivery of orders. */
+  async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
+    const { letters } = (await ask()).tables;
+    const { environment, mappings, reports, sources } = context.config;
+    const named = await letters.correctedBatch(wanted);
+    const corrected = named === undefined ? undefined : await context.batches.find(named);
+    return await letters.findOrder(wanted, { environment, mappings, reports, sources }, corrected);
   }
 
   async function drop(): Promise<void> {
@@ -36,8 +50,18 @@ export function createReadModel(context: ModelContext) {
     await old?.[Symbol.asyncDispose]();
   }
 
+  /** Ends when complete tables have everything that changed before this call. */
+  async function catchUp(): Promise<void> {
+    if (!current?.isReady()) return;
+    // The first round may have begun before the change.
+    await current.round();
+    await current?.round();
+  }
+
   return {
     tables,
+    findOrder,
+    catchUp,
     /** Reports read and to be read, while the tables are built. */
     progress: () => current?.progress() ?? { read: 0, of: 0 },
     [Symbol.asyncDispose]: drop,
@@ -47,6 +71,7 @@ export function createReadModel(context: ModelContext) {
 type Following = AsyncDisposable & {
   tables: Tables;
   ready: Promise<void>;
+  round(): Promise<void>;
   isReady(): boolean;
   progress(): { read: number; of: number };
 };
@@ -74,6 +99,7 @@ function follow(context: ModelContext, isIdle: () => boolean, onIdle: () => Prom
   return {
     tables,
     ready: ready.promise,
+    round: loop.round,
     isReady: () => isBuilt,
     progress: sync.progress,
     async [Symbol.asyncDispose]() {

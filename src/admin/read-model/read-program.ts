@@ -1,13 +1,14 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
-import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
+import { correctedBatch, findOrder } from '../../operate/orders/find-in-file.ts';
+import { type Closed, type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readReport } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { createDeadLetterTable, idOf } from './dead-letter-table.ts';
-import { createSettledTable } from './settled-table.ts';
+import { createSettledTable, type SettledRow, settledKey } from './settled-table.ts';
 
 /** A report to read; `closings`: what was closed since it was written. */
 export type ReportToRead = {
@@ -18,8 +19,11 @@ export type ReportToRead = {
   known?: { source: string; file: string };
 };
 
+/** An order of a batch. `closed`: who or what settled it after it needed a person. */
+export type ListedOrder = OrderResult & { closed?: Closed };
+
 /** Orders of a batch. `next`: where the next page begins. */
-export type OrderPage = { items: OrderResult[]; next: number | undefined };
+export type OrderPage = { items: ListedOrder[]; next: number | undefined };
 
 /** A call of one of the functions below; answers arrive in any order. */
 export type ReadCall = { id: number; name: keyof Reads; given: unknown[] };
@@ -33,7 +37,7 @@ if (parentPort !== null) serve(parentPort);
 /** The dead letters in memory, open and closed, and what is read from reports on request. */
 function createReads() {
   const table = createDeadLetterTable();
-  const { put: putSettled, removeSettled, settledPage, settledOf } = createSettledTable();
+  const { put: putSettled, ...settled } = createSettledTable();
 
   /**
    * Reads the dead letters of reports into the table; a report that expired has none. Returns why reports could not be
@@ -62,29 +66,53 @@ function createReads() {
 
   function remove(batch: string): void {
     table.remove(batch);
-    removeSettled(batch);
+    settled.removeSettled(batch);
   }
 
-  /** The complete dead letter of a report; undefined when it is not there. */
-  async function find(folder: string, batch: string, id: string): Promise<DeadLetter | undefined> {
-    for await (const one of lettersIn(folder)) if (idOf(batch, one) === id) return one;
-    return undefined;
+  const { settledPage, settledOf, settledIn } = settled;
+  return {
+    ...table,
+    remove,
+    settledPage,
+    settledOf,
+    load,
+    find,
+    orders: createOrders(settledIn),
+    correctedBatch,
+    findOrder,
+  };
+}
+
+/** The complete dead letter of a report; undefined when it is not there. */
+async function find(folder: string, batch: string, id: string): Promise<DeadLetter | undefined> {
+  for await (const one of lettersIn(folder)) if (idOf(batch, one) === id) return one;
+  return undefined;
+}
+
+function createOrders(settledIn: (batch: string) => readonly SettledRow[]) {
+  function withClosed(folder: string, items: readonly OrderResult[]): ListedOrder[] {
+    const keys = items.map((one) => settledKey(one.outcome, { ...one, location: one }));
+    const wanted = new Set(keys);
+    const rows = settledIn(basename(folder)).map((row) => [settledKey(row.kind, row), row.closed] as const);
+    const found = new Map(rows.filter(([key]) => wanted.has(key)));
+    return items.map((one, i) => {
+      const closed = found.get(keys[i] ?? '');
+      return closed === undefined ? one : { ...one, closed };
+    });
   }
 
   /** A page of `results.csv`, from the byte `start`. */
-  async function orders(folder: string, start: number, limit: number, outcome?: Outcome): Promise<OrderPage> {
+  return async (folder: string, start: number, limit: number, outcome?: Outcome): Promise<OrderPage> => {
     const items: OrderResult[] = [];
     let last = start;
     for await (const { result, end } of readResultLines(join(folder, 'results.csv'), start, outcome ?? '')) {
       if (outcome !== undefined && result.outcome !== outcome) continue;
-      if (items.length === limit) return { items, next: last };
+      if (items.length === limit) return { items: withClosed(folder, items), next: last };
       items.push(result);
       last = end;
     }
-    return { items, next: undefined };
-  }
-
-  return { ...table, remove, settledPage, settledOf, load, find, orders };
+    return { items: withClosed(folder, items), next: undefined };
+  };
 }
 
 /** The source and file of a finished report of this environment that has dead letters. */

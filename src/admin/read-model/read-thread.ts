@@ -59,6 +59,8 @@ export function openReadThread(): ReadThread {
     load: remote('load'),
     find: remote('find'),
     orders: remote('orders'),
+    correctedBatch: remote('correctedBatch'),
+    findOrder: remote('findOrder'),
     get isDead() {
       return dead !== undefined;
     },

@@ -15,7 +15,7 @@ export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'mess
 /** Selects rows. `since` and `until` (exclusive) are ISO 8601; `q` is part of a number, a value, a file, or how it ended. */
 export type SettledFilter = { since?: string; until?: string; who?: string; q?: string };
 
-/** Rows that are kept, about 500 bytes each; those of the oldest batches make room. */
+/** Rows that are kept, about 500 bytes each; those of the oldest batches are removed first. */
 const MOST = 100_000;
 
 /** The dead letters that were closed, in memory. */
@@ -23,7 +23,7 @@ export function createSettledTable(most = MOST) {
   const batches = new Map<string, SettledRow[]>();
   const byNumber = new Map<string, Set<string>>();
   let size = 0;
-  /** The newest batch that made room. */
+  /** The newest batch that was removed. */
   let dropped = '';
   let sorted: SettledRow[] | undefined;
 
@@ -64,9 +64,9 @@ export function createSettledTable(most = MOST) {
     }
   }
 
-  /** The newest first. `after`: the `next` of the page before. */
+  /** What settled or changed an order, the newest first. `after`: the `next` of the page before. */
   function settledPage(filter: SettledFilter, limit: number, after?: string) {
-    sorted ??= [...batches.values()].flat().sort((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+    sorted ??= actionsIn(batches.values());
     return pageOf(sorted, filter, limit, after);
   }
 
@@ -76,7 +76,7 @@ export function createSettledTable(most = MOST) {
     return found.filter((row) => numbersOf(row).includes(number));
   }
 
-  return { put, removeSettled, settledPage, settledOf };
+  return { put, removeSettled, settledPage, settledOf, settledIn: (batch: string) => batches.get(batch) ?? [] };
 }
 
 function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: number, after: string | undefined) {
@@ -94,6 +94,20 @@ function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: num
   return { items, next: undefined };
 }
 
+/**
+ * Whether somebody settled or changed an order here. Rows that came back unchanged and needed a person again are settled
+ * by the dead letter of the later batch, which has its own row.
+ */
+function isAction({ closed }: SettledRow): boolean {
+  const cameBack = closed.waitsIn !== undefined || closed.end !== undefined;
+  return !cameBack || (closed.changes?.length ?? 0) > 0 || closed.number !== undefined;
+}
+
+function actionsIn(batches: Iterable<readonly SettledRow[]>): SettledRow[] {
+  const actions = [...batches].flat().filter(isAction);
+  return actions.sort((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+}
+
 function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: DeadLetter, closings: Closings) {
   const closing = letter.closed === undefined ? closingFor(letter, closings) : undefined;
   const closed = letter.closed ?? (closing && closedBy(closing));
@@ -101,6 +115,14 @@ function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: Dead
   const { purchaseOrderNumber, kind, message, location } = letter;
   const { batch, source, file } = from;
   return { id: idOf(batch, letter), batch, source, file, purchaseOrderNumber, kind, message, location, closed };
+}
+
+/** The same for an order in the results of its batch and for its dead letter. */
+export function settledKey(
+  kind: string,
+  { purchaseOrderNumber, location }: Pick<SettledRow, 'purchaseOrderNumber' | 'location'>,
+) {
+  return JSON.stringify([kind, purchaseOrderNumber, location.line]);
 }
 
 function numbersOf({ purchaseOrderNumber, closed }: SettledRow): string[] {
@@ -117,7 +139,7 @@ function lastKey(items: readonly SettledRow[]): string | undefined {
 }
 
 function hasPerson({ closed }: SettledRow, who: string): boolean {
-  return who === '' || [closed.who, closed.end?.who].some((one) => one !== undefined && searchText(one).includes(who));
+  return who === '' || (closed.who !== undefined && searchText(closed.who).includes(who));
 }
 
 function textOf({ purchaseOrderNumber, file, closed }: SettledRow): string {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readModelTrouble } from '../../log/events/daemon.ts';
+import { isDismissed, standingOf } from '../../operate/batches/list-batches.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
@@ -19,7 +20,11 @@ export type Tables = { batches: BatchTable; letters: ReadThread; unread: number 
 /** Batches read together; between two groups orders are delivered. */
 const GROUP = 250;
 
-/** Brings the tables up to Redis and the reports. */
+/** Milliseconds between two looks at whether unreadable files were removed, and how many, the newest, are looked at. */
+const FILES_PAUSE = 5_000;
+const MOST_FILES = 200;
+
+/** Updates the tables from Redis and the reports. */
 export function createSync(context: ModelContext, tables: Tables) {
   const { batches: table, letters } = tables;
   const { config, store, batches } = context;
@@ -27,6 +32,7 @@ export function createSync(context: ModelContext, tables: Tables) {
   const { readRow, loadReports, progress } = createReading(context, tables);
   const scan = createProgressScan(context, letters);
   const stream = createChangeReader(store);
+  const files = createFileLook(context, table);
   const later = createLaterReading(tables, loadReports);
 
   /** Reads everything, beginning with what changes from now on. */
@@ -50,12 +56,13 @@ export function createSync(context: ModelContext, tables: Tables) {
     await scan.run(table);
   }
 
-  /** Applies what changed; false when changes were missed, so that everything is to be read again. */
+  /** Applies what changed; false when changes were missed: then everything must be read again. */
   async function catchUp(): Promise<boolean> {
     const found = await stream.next();
     if (found === undefined) return false;
     for (const [batch, changed] of changedIn(found.changes)) await applyChange(batch, changed);
     for (const { batch } of await batches.underWay()) await refreshRow(batch);
+    for (const batch of files.due()) await refreshRow(batch);
     await scan.runWhenDue(table);
     await later.step();
     return found.isAll || catchUp();
@@ -76,6 +83,19 @@ export function createSync(context: ModelContext, tables: Tables) {
   }
 
   return { build, catchUp, progress: () => progress };
+}
+
+/** Unreadable files, every few seconds: nothing in Redis changes when a person removes one. */
+function createFileLook({ clock }: Pick<ModelContext, 'clock'>, table: BatchTable) {
+  let dueAt = 0;
+  return {
+    due(): string[] {
+      const now = clock.monotonic();
+      if (now < dueAt) return [];
+      dueAt = now + FILES_PAUSE;
+      return table.unreadable(MOST_FILES);
+    },
+  };
 }
 
 /** Batches whose dead letters are all closed: read a few at a time after the lists are complete, the newest first. */
@@ -118,11 +138,10 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
 
   async function readRow(name: string): Promise<BatchRow | undefined> {
     const found = await redis.hmget(keys.batch(name), ...FIELDS);
-    const [batch, source, file, state, startedAt, open, total, held, unreadable, ...needing] = found.map(
-      (one) => one ?? undefined,
-    );
+    const [batch, source, file, state, startedAt, open, total, held, unsettled, unreadable, settledPath, ...needing] =
+      found.map((one) => one ?? undefined);
     if (batch === undefined) return undefined;
-    return {
+    const row: BatchRow = {
       batch,
       source: source ?? '',
       file: file ?? '',
@@ -131,9 +150,12 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
       open: Number(open ?? 0),
       ...(total === undefined ? {} : { total: Number(total) }),
       ...(held === undefined ? {} : { held: true }),
+      ...(unsettled === undefined || state === 'done' ? {} : { unsettled: true }),
       ...(unreadable === undefined ? {} : { unreadable: true }),
       ...(needing.some((count) => Number(count ?? 0) > 0) ? { hasLetters: true } : {}),
     };
+    if (settledPath === undefined || standingOf(row) !== 'unreadable') return row;
+    return (await isDismissed({ settledPath, open: row.open })) ? { ...row, isDismissed: true } : row;
   }
 
   /** Of a batch that Redis forgot, the report says what is not known here. */
@@ -154,9 +176,19 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
   return { readRow, loadReports, progress };
 }
 
-const FIELDS = ['batch', 'source', 'name', 'state', 'startedAt', 'open', 'total', 'held', 'unreadable'].concat(
-  OUTCOMES.filter(needsPerson).map((outcome) => `n:${outcome}`),
-);
+const FIELDS = [
+  'batch',
+  'source',
+  'name',
+  'state',
+  'startedAt',
+  'open',
+  'total',
+  'held',
+  'unsettled',
+  'unreadable',
+  'settledPath',
+].concat(OUTCOMES.filter(needsPerson).map((outcome) => `n:${outcome}`));
 
 function inGroups<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP));

@@ -1,16 +1,25 @@
 import { ago, count, counted, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { type BatchStanding, type BatchView, neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
+import {
+  type BatchStanding,
+  type BatchView,
+  CORRECT_FILE,
+  neededPerson,
+  settledIn,
+  standingText,
+  UNSETTLED,
+} from '../../operate/batches/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
-import { type Format, printable, type Tone } from '../terminal/print.ts';
+import { type Format, hanging, printable, type Tone } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
+import { heldSteps } from './next-step.ts';
 
 /** Batches, one a line. */
 export function batchTable(batches: readonly BatchView[], now: number, format: Format): string {
   const columns: Column<BatchView>[] = [
     { title: 'batch', of: ({ batch }) => batch.batch, cut: 'start', wish: 9 },
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
-    { title: 'state', of: ({ standing }) => standing, tone: ({ standing }) => TONES[standing] },
+    { title: 'state', of: standingText, tone: toneOf },
     { title: 'done', of: progressOf, right: true, leaves: 3 },
     { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 1 },
     {
@@ -32,6 +41,10 @@ const TONES: Record<BatchStanding, Tone> = {
   unreadable: 'bad',
 };
 
+function toneOf({ batch, standing }: BatchView): Tone {
+  return batch.unsettled === undefined ? TONES[standing] : 'bad';
+}
+
 /** `150/5,000`; `150/?` before the file was inspected; `150/≤5,000` for a file with too many orders to count at once. */
 function progressOf({ batch, standing }: BatchView): string {
   if (standing === 'unreadable') return '–';
@@ -47,26 +60,29 @@ function totalOf(batch: BatchView['batch']): string {
 }
 
 /** Everything that is known about one batch. */
-export function batchText(view: BatchView, now: number, { paint }: Format): string {
+export function batchText(view: BatchView, now: number, { paint, columns }: Format): string {
   const { batch, standing } = view;
   const outcomes = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0).map((outcome) => {
     const number = count(batch.counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}\n`;
   });
   const lines = factsOf(view, now).flatMap(([title, text]) =>
-    text ? [`  ${title.padEnd(14)}${printable(text)}\n`] : [],
+    text ? [`  ${title.padEnd(FACT - 2)}${hanging(printable(text), FACT, columns)}\n`] : [],
   );
   return [
-    `${paint('strong', batch.batch)}  ${paint(TONES[standing], standing)}\n`,
+    `${paint('strong', batch.batch)}  ${paint(toneOf(view), standingText(view))}\n`,
     ...lines,
     standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome\n`,
     ...outcomes,
-    nextStep(view),
+    ...nextStep(view).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, columns)}\n`),
   ].join('');
 }
 
+/** Where the text of a fact begins. */
+const FACT = 16;
+
 function factsOf({ batch, report, error }: BatchView, now: number): [title: string, text: string | undefined][] {
-  const { source, name, startedAt, lastAt, held, inspection, cancelled } = batch;
+  const { source, name, startedAt, lastAt, held, unsettled, inspection, cancelled } = batch;
   const format =
     inspection &&
     `${inspection.shape.format.type}, ${counted(inspection.records, 'record')}, ${counted(inspection.bytes, 'byte')}`;
@@ -77,27 +93,29 @@ function factsOf({ batch, report, error }: BatchView, now: number): [title: stri
     ['format', format],
     ['unreadable', error?.message],
     ['held', held && `since ${stamp(held.since)}: ${held.reason}`],
+    ['no report yet', unsettled && `since ${stamp(unsettled.since)}: ${unsettled.reason}`],
     ['cancelled', cancelled ? 'orders that were not sent are cancelled' : undefined],
     ['report', report],
   ];
 }
 
-function nextStep({ batch, standing }: BatchView): string {
+/** Lines; a command, which is not wrapped, begins with spaces. */
+function nextStep({ batch, standing, error }: BatchView): string[] {
   const name = batch.batch;
   if (standing === 'unreadable') {
-    const place = batch.settledPath === undefined ? '' : ` The file is ${printable(batch.settledPath)}.`;
     const sent =
       countSettled(batch.counts) === 0
         ? 'No orders were sent.'
         : 'Its report lists the orders that were admitted before.';
-    return `\n${sent}${place} Correct it and drop the complete file again.\n`;
+    const text = `${sent} ${error?.remedy ?? CORRECT_FILE}`;
+    if (batch.settledPath === undefined) return ['', text];
+    return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
   }
-  if (standing === 'held') {
-    return `\nCheck the refused orders first: po-sync dead-letters list --batch ${name}\nThen run po-sync batches release ${name}, or cancel it.\n`;
-  }
+  if (batch.unsettled !== undefined) return ['', UNSETTLED];
+  if (standing === 'held') return ['', ...heldSteps(name)];
   if (batch.open > 0) {
     const wait = batch.open === 1 ? 'waits' : 'wait';
-    return `\n${counted(batch.open, 'order')} ${wait} for a person: po-sync dead-letters list --batch ${name}\n`;
+    return ['', `${counted(batch.open, 'order')} ${wait} for a person:`, `  po-sync dead-letters list --batch ${name}`];
   }
-  return neededPerson(batch) > 0 ? '\nEverything that needed a person is settled.\n' : '';
+  return neededPerson(batch) > 0 ? ['', 'Everything that needed a person is settled.'] : [];
 }

@@ -1,10 +1,19 @@
-import { counted, iso } from '../../core/format.ts';
+import { counted, iso, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelBatch, cancelledText, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
-import { batchJson, findBatch, listBatches, settledIn, viewOf } from '../../operate/batches/list-batches.ts';
+import { forgottenBatches } from '../../operate/batches/forgotten-batches.ts';
+import {
+  type BatchView,
+  batchJson,
+  DISMISS,
+  findBatch,
+  listBatches,
+  settledIn,
+  viewOf,
+} from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, formatOf, printJson } from '../terminal/print.ts';
+import { confirmation, formatOf, printable, printJson } from '../terminal/print.ts';
 import { batchTable, batchText } from './batch-view.ts';
 import type { Since } from './definitions/command-definition.ts';
 
@@ -19,17 +28,32 @@ export async function batchesListCommand(
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { environment } = context.config;
   const filter = { most, open, ...(since === undefined ? {} : { since: since(context.clock.now()) }) };
-  const batches = await listBatches(filter, context);
+  const known = await listBatches(filter, context);
+  const lost = filter.open ? await forgottenBatches(context) : [];
+  const batches = [...known, ...lost.filter(({ batch }) => batch.startedAt >= (filter.since ?? 0))].slice(
+    0,
+    filter.most,
+  );
   if (args.json) printJson(shell, { environment, batches: batches.map(batchJson) });
   else if (batches.length === 0) shell.out(open ? 'No batches need a person.\n' : 'No batches.\n');
-  else shell.out(batchTable(batches, context.store.time.now(), formatOf(shell)));
+  else shell.out(batchTable(batches, context.store.time.now(), formatOf(shell)) + (open ? remarks(batches) : ''));
   return 0;
+}
+
+function remarks(batches: readonly BatchView[]): string {
+  const lines = [
+    ...(batches.some(({ standing }) => standing === 'unreadable') ? [DISMISS] : []),
+    ...batches.flatMap(({ batch }) =>
+      batch.unsettled ? [`${batch.name}, no report yet: ${batch.unsettled.reason}`] : [],
+    ),
+  ];
+  return lines.length === 0 ? '' : `\n${lines.map(printable).join('\n')}\n`;
 }
 
 /** `batches show BATCH`. */
 export async function batchesShowCommand(args: CommonArgs & { batch: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const batch = await viewOf(await findBatch(args.batch, context.batches), context);
+  const batch = await viewOf(await findBatch(args.batch, context.batches, { byFile: true }), context);
   if (args.json) printJson(shell, batchJson(batch));
   else shell.out(batchText(batch, context.store.time.now(), formatOf(shell)));
   return 0;
@@ -40,12 +64,12 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const batch = await findBatch(args.batch, context.batches);
   if (batch.held === undefined) throw notHeld(batch);
-  const question = `${batch.batch} is held: ${batch.held.reason}. Resume it?`;
+  const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const released = !args.dryRun && (await releaseBatch(batch, context));
   const held = { reason: batch.held.reason, since: iso(batch.held.since) };
   if (args.json) printJson(shell, { batch: batch.batch, released, held });
-  else shell.out(`${batch.batch} ${args.dryRun ? 'would resume' : 'resumes'} with ${remaining(batch)}.\n`);
+  else shell.out(`${batch.batch} ${args.dryRun ? 'would be released' : 'is released'} with ${remaining(batch)}.\n`);
   return 0;
 }
 
@@ -53,7 +77,7 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
 export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const batch = await findBatch(args.batch, context.batches);
-  if (batch.state === 'done') throw isFinished(batch);
+  if (batch.state === 'done') throw isFinished(await viewOf(batch, context));
   const left = remaining(batch);
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
@@ -65,7 +89,7 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   const end = await cancelBatch(batch, context);
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
   else shell.out(`${cancelledText(batch, end)}\n${end.cancelled > 0 ? UNDO : ''}`);
-  return end.underWay > 0 ? 2 : 0;
+  return end.accepted > 0 || end.underWay > 0 ? 2 : 0;
 }
 
 const UNDO = '  To send them after all, drop the file again.\n';

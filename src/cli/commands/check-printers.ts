@@ -2,6 +2,7 @@ import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted, orders as orderCount } from '../../core/format.ts';
 import type { Preview } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
+import type { Decimal } from '../../order/quantity.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import type { Shell } from '../shell.ts';
@@ -14,9 +15,15 @@ export type CheckPrinter = {
   end(): void;
 };
 
+/**
+ * `decimal`: of the mapping; with `auto`, the sign of the format decides about no ambiguous quantity. `unused`: columns
+ * that no field is read from.
+ */
+type ReadAs = { warnings: readonly string[]; decimal: Decimal; unused: readonly string[] };
+
 /** Prints one file: its format, each problem as it is found, then the result. */
 export type FilePrinter = {
-  onFormat(format: FileFormat, records: number, warnings: readonly string[]): void;
+  onFormat(format: FileFormat, records: number, more: ReadAs): void;
   /** `order` is the order's number, "" if it has none. */
   onProblem(problem: Problem, order: string): void;
   done(checked: CheckedFile): void;
@@ -30,7 +37,7 @@ export type CheckedFile = { orders: number; invalid: number; first?: Order; prev
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`.
+ * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
   const out = (text: string) => write(escapeHiddenInJson(text));
@@ -42,9 +49,9 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
     let problems = 0;
     const opening = `${separator}\n{"file":${JSON.stringify(file)}`;
     return {
-      onFormat(format, records, warnings) {
+      onFormat(format, records, { warnings, unused }) {
         isOpen = true;
-        out(`${opening},${members({ format, records, warnings })},"problems":[`);
+        out(`${opening},${members({ format, records, unused, warnings })},"problems":[`);
       },
       onProblem(problem, order) {
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
@@ -75,7 +82,7 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
   return {
     begin: () => undefined,
     file: (file) => ({
-      onFormat: (format, records, warnings) => shell.out(formatText(file, format, records, warnings)),
+      onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
       onProblem: (problem, order) => shell.out(problemText(file, problem, order)),
       done: (checked) => shell.out(resultText(file, checked)),
       failed: (error) => shell.err(failureText(file, error)),
@@ -84,18 +91,28 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
   };
 }
 
+/** Columns that are named. */
+const MOST_NAMED = 10;
+
 /** `orders.csv: csv, delimiter ";", windows-1252, decimal ","; 8 rows`, and the warnings below it. */
-function formatText(file: string, format: FileFormat, records: number, warnings: readonly string[]): string {
+function formatText(file: string, format: FileFormat, records: number, { warnings, decimal, unused }: ReadAs): string {
+  const isSet = decimal !== 'auto';
   const facts = [
     format.gzip === true ? `${format.type} in gzip` : format.type,
     format.delimiter === undefined ? undefined : `delimiter ${delimiterName(format.delimiter)}`,
     format.encoding,
-    format.decimal === undefined ? undefined : `decimal "${format.decimal}"`,
+    format.decimal === undefined
+      ? undefined
+      : `decimal "${format.decimal}"${isSet ? '' : ' (as its unambiguous quantities have it)'}`,
   ];
   const known = facts.filter((fact) => fact !== undefined).join(', ');
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
-  return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${lines.join('')}`;
+  const names = unused.slice(0, MOST_NAMED).map((name) => shorten(name.trim(), 40));
+  const more = unused.length > names.length ? ` and ${unused.length - names.length} more` : '';
+  const ignored = names.length === 0 ? '' : printable(`${file}: columns that are not sent: ${names.join(', ')}${more}`);
+  const rows = counted(records, isTable ? 'row' : 'object');
+  return `${printable(file)}: ${known}; ${rows}\n${ignored === '' ? '' : `${ignored}\n`}${lines.join('')}`;
 }
 
 /** `orders.csv:8: quantity: "1 dozen" is not a number; write digits only, such as 12 (order PO-1)`. */

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { checkFile } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
+import { unusedColumns } from '../../parse/columns.ts';
 import { type HowToReadDeps, unknownBatchWarning } from '../../validate/how-to-read.ts';
 import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -84,10 +85,12 @@ async function checkOrders(
     { path: file, source: source ?? '' },
     { config, batches, signal },
     {
-      inspected({ shape, records, warnings, isFixFile }, unknownBatch) {
+      inspected({ shape, records, warnings, isFixFile, mapping, reading }, unknownBatch) {
         const unknown =
           unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
-        printer.onFormat(shape.format, records, [...unknown, ...warnings]);
+        const { decimal } = mapping;
+        const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
+        printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
         preview = previewer?.file({ again: isFixFile });
       },
       order(order) {

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import type { Shell } from '../shell.ts';
+import { printJson } from '../terminal/print.ts';
 
 /** A command with its options and subcommands, as far as completion needs them. */
 export type CommandTree = {
@@ -18,7 +19,7 @@ type CompletionShell = (typeof SHELLS)[number];
 
 /** `completion bash|zsh|fish`: prints the script for a shell. Throws PoSyncError `usage-invalid-argument`. */
 export async function completionCommand(
-  args: { shell: string },
+  args: { shell: string; json: boolean },
   program: CommandTree,
   shell: Pick<Shell, 'out'>,
 ): Promise<number> {
@@ -29,7 +30,9 @@ export async function completionCommand(
       facts: { shell: args.shell },
     });
   }
-  shell.out(completionScript(known, program));
+  const script = completionScript(known, program);
+  if (args.json) printJson(shell, { shell: known, script });
+  else shell.out(script);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { orders } from '../../core/format.ts';
+import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
@@ -11,31 +11,59 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../operate/orders/resolve-order.ts';
+import type { DeadLetterKind } from '../../order/outcome.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
-import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
+import { type ActingArgs, deadLetterFilter, hasFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson } from '../terminal/print.ts';
 
-/** `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded. */
-export async function deadLettersDiscardCommand(args: ActingArgs, shell: Shell): Promise<number> {
+/**
+ * `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded.
+ * Throws PoSyncError `usage-missing-filter` when neither a filter nor `--all` says what to discard.
+ */
+export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolean }, shell: Shell): Promise<number> {
+  const isLimited = args.all || hasFilter(args);
+  if (args.yes && !args.dryRun && !isLimited) throw missingFilter();
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const filter = await deadLetterFilter(args, context);
   const { discard, wouldDiscard } = createDiscard(context);
-  const plan = await forEach(filter, wouldDiscard, context);
+  const kinds = tallyOf<DeadLetterKind>();
+  const plan = await forEach(filter, async (one) => counted(await wouldDiscard(one), one, kinds), context);
   const isFinal = args.yes && !args.dryRun;
-  if (!args.json) shell.out(planText(plan, isFinal));
+  if (!args.json) shell.out(planText(plan, kinds, isFinal));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
-    if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts() });
+    if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), kinds: kinds.counts() });
     return discarded < plan.total() ? 2 : 0;
   }
-  if (!(await confirmation(`Discard ${orders(discarded)}?`, args, shell))) return 1;
+  const remedy = isLimited ? {} : { remedy: FILTER_REMEDY };
+  if (!(await confirmation(`Discard ${orders(discarded)}?`, { ...args, ...remedy }, shell))) return 1;
   const done = await forEach(filter, discard, context);
   await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts() });
   else shell.out(`${orders(done.counts().discarded ?? 0)} discarded.\n`);
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
+}
+
+const FILTER_REMEDY =
+  'Add --yes and a filter, such as --kind invalid or --batch 3f2a91c0, or --all for every order that needs a person. --dry-run shows what would happen.';
+
+function missingFilter(): PoSyncError {
+  return new PoSyncError(
+    'usage-missing-filter',
+    'Without a filter, every order that needs a person would be discarded.',
+    {
+      remedy: FILTER_REMEDY,
+      facts: { option: '--all' },
+    },
+  );
+}
+
+/** Counts what would be discarded by kind. */
+function counted(verdict: DiscardVerdict, { kind }: FoundDeadLetter, kinds: Tally<DeadLetterKind>): DiscardVerdict {
+  if (verdict === 'discarded') kinds.add(kind);
+  return verdict;
 }
 
 const PAGE = 100;
@@ -53,16 +81,24 @@ async function forEach(
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(plan: Tally<DiscardVerdict>, isFinal: boolean): string {
+function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isFinal: boolean): string {
   const { discarded = 0, ...left } = plan.counts();
   const lines = Object.entries(left).map(
-    ([why, count]) => `${orders(count)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
+    ([why, number]) => `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
   );
   return [
     plan.total() === 0 ? 'No orders match.\n' : '',
-    discarded === 0 || isFinal ? '' : `${orders(discarded)} would be discarded.\n`,
+    discarded === 0 || isFinal ? '' : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n`,
     ...lines,
   ].join('');
+}
+
+/** `3 invalid, 1 conflict`. */
+function kindsText(kinds: Tally<DeadLetterKind>): string {
+  const each = Object.entries(kinds.counts()).map(
+    ([kind, number]) => `${count(number)} ${outcomeWord(kind as DeadLetterKind)}`,
+  );
+  return each.join(', ');
 }
 
 const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {

@@ -64,7 +64,8 @@ async function printTables(
   for await (const deadLetter of found) {
     total += 1;
     if (deadLetter.closed === undefined) {
-      batches.add(deadLetter.batch);
+      // The fix file of orders in doubt has nothing to correct.
+      if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.batch);
       kinds.add(deadLetter.kind);
     }
     addError(groups, deadLetter);
@@ -98,7 +99,8 @@ async function nextText(
   const others = batches.length - files.length;
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = files.map((file) => `  ${printable(file)}`);
-  return ['Correct and drop into the inbox:', ...shown, ...more, '', otherWays('Or select', kinds)].join('\n');
+  const heading = `Correct and drop into the inbox${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
+  return [heading, ...shown, ...more, '', otherWays('Or select', kinds)].join('\n');
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
@@ -108,16 +110,24 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
 
 /** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
 function otherWays(select: string, kinds: ReadonlySet<DeadLetterKind>): string {
-  const canRetry = [...kinds].some((kind) => kind !== 'invalid' && kind !== 'conflict');
+  if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0) return DOUBT_STEPS.join('\n');
+  const canRetry = [...kinds].some((kind) => kind === 'refused' || kind === 'failed');
   return [
     `${select} orders with --batch, --kind, --signature or --order:`,
     ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
     '  po-sync dead-letters discard   close them without sending',
-    ...(kinds.has('inDoubt')
-      ? ['  po-sync dead-letters resolve ORDER --as accepted|resend   settle an order in doubt']
-      : []),
+    ...(kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : []),
   ].join('\n');
 }
+
+/** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
+const DOUBT_STEPS = [
+  'Check whether the API has the orders in doubt, then resolve each one:',
+  '  po-sync dead-letters resolve ORDER --as accepted   the API has it',
+  '  po-sync dead-letters resolve ORDER --as resend     the API does not have it',
+  "Or look them up in the API's list again:",
+  '  po-sync dead-letters retry --kind inDoubt',
+];
 
 const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },

@@ -10,7 +10,7 @@ import {
 import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
-import { type ActingArgs, deadLetterFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
+import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson } from '../terminal/print.ts';
@@ -54,12 +54,12 @@ async function planRetry(
   filter: DeadLetterFilter,
   { listed }: ListCheck,
   context: OperatorContext,
-): Promise<Tally<RetryVerdict>> {
-  const plan = tallyOf<RetryVerdict>();
+): Promise<OrderTally> {
+  const plan = tallyOrders();
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
     const known = await context.ledger.lookup(page.map(numberOf));
     for (const [i, deadLetter] of page.entries())
-      plan.add(judgeRetry(deadLetter, known[i] ?? { kind: 'nothing' }, listed));
+      plan.add(deadLetter, judgeRetry(deadLetter, known[i] ?? { kind: 'nothing' }, listed));
   }
   return plan;
 }
@@ -69,22 +69,62 @@ async function retry(
   { listed }: ListCheck,
   rate: number | undefined,
   context: OperatorContext,
-): Promise<Tally<RetryVerdict>> {
-  const done = tallyOf<RetryVerdict>();
+): Promise<OrderTally> {
+  const done = tallyOrders();
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
     const verdicts = await retryDeadLetters(page, done.counts().retried ?? 0, { listed, rate }, context);
-    for (const verdict of verdicts) done.add(verdict);
+    for (const [i, deadLetter] of page.entries()) {
+      const verdict = verdicts[i];
+      if (verdict !== undefined) done.add(deadLetter, verdict);
+    }
   }
   return done;
 }
 
-function actable(tally: Tally<RetryVerdict>): number {
+function actable(tally: OrderTally): number {
   const { retried = 0, asked = 0, found = 0 } = tally.counts();
   return retried + asked + found;
 }
 
+type OrderTally = {
+  add(deadLetter: FoundDeadLetter, verdict: RetryVerdict): void;
+  counts(): Partial<Record<RetryVerdict, number>>;
+  total(): number;
+};
+
+const SENT = ['retried', 'asked', 'found'] as const;
+
+/** Counts orders: a second dead letter of an order that is sent again or settled is not left out, it shares the outcome. */
+function tallyOrders(): OrderTally {
+  const orders = new Map<string, Set<RetryVerdict>>();
+  function counts(): Partial<Record<RetryVerdict, number>> {
+    const found: Partial<Record<RetryVerdict, number>> = {};
+    for (const verdicts of orders.values()) {
+      const sent = SENT.find((one) => verdicts.has(one));
+      for (const verdict of verdicts) {
+        const isShared = verdict !== sent && (isSent(verdict) || verdict === 'under-way' || verdict === 'settled');
+        if (sent === undefined || !isShared) found[verdict] = (found[verdict] ?? 0) + 1;
+      }
+    }
+    return found;
+  }
+  return {
+    add({ purchaseOrderNumber: number, batch, location }, verdict) {
+      // Orders without a number are told apart by their place.
+      const key = number || JSON.stringify([batch, location]);
+      orders.set(key, (orders.get(key) ?? new Set()).add(verdict));
+    },
+    counts,
+    total: () => Object.values(counts()).reduce((sum, one) => sum + one, 0),
+  };
+}
+
+function isSent(verdict: RetryVerdict): boolean {
+  return SENT.some((one) => one === verdict);
+}
+
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(plan: Tally<RetryVerdict>, trouble: string | undefined, isFinal: boolean): string {
+function planText(plan: OrderTally, trouble: string | undefined, isFinal: boolean): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   const planned = [
     line(retried, 'would be sent again.'),
@@ -100,7 +140,7 @@ function planText(plan: Tally<RetryVerdict>, trouble: string | undefined, isFina
 }
 
 /** Shows only what the plan did not contain. */
-function doneText(done: Tally<RetryVerdict>, plan: Tally<RetryVerdict>): string {
+function doneText(done: OrderTally, plan: OrderTally): string {
   const { retried = 0, asked = 0, found = 0, ...left } = done.counts();
   const before = plan.counts();
   const news = Object.entries(left).filter(([why, count]) => count > (before[why as LeftAlone] ?? 0));
@@ -125,7 +165,7 @@ function line(count: number, text: string): string {
 const REASONS: Record<LeftAlone, string> = {
   invalid: 'failed a check. Correct the fix file in the report and drop it into the inbox.',
   'number-taken':
-    'the number belongs to another order. Use a new number in the fix file, discard the order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
+    'the number was sent with other items. Discard the order, give it another number in the fix file if it really is another order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
   corrected: 'a fix file brought the same rows back as another order.',
   'under-way': 'already being sent.',
   settled: 'already settled.',

@@ -16,9 +16,9 @@ import { connectRedis } from '../../redis/connect.ts';
 import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { hasPrivateRedis } from '../../redis/store.ts';
-import { type CommonArgs, openConfig } from '../load-config.ts';
+import { type CommonArgs, openConfig, REFUSED_WITHIN } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint, printable, printJson, type Tone } from '../terminal/print.ts';
+import { formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
 
 /**
  * `doctor`: checks everything that a daemon needs, in order, each finding with its remedy. After a failure it continues
@@ -89,7 +89,7 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
     const { credentials } = await loadRedisSecrets(config, shell.env);
     const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
     const keys = keysOf(config.environment, environmentOf(config).baseUrl);
-    const redis = await connectRedis(place, { within: 5_000, key: keys.prefix });
+    const redis = await connectRedis(place, { within: 5_000, refusedWithin: REFUSED_WITHIN, key: keys.prefix });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
     const found = await checkRedis(
       redis,
@@ -132,12 +132,19 @@ async function partnerFindings(
 
 const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fail: 'bad', skipped: 'quiet' };
 
+/** Where the message of a finding begins. */
+const MESSAGE = 29;
+
 function findingText({ check, state, message, remedy }: Finding, shell: Shell): string {
-  const paint = createPaint(shell);
-  const indent = ' '.repeat(29);
-  const text = message.split('\n').map(printable).join(`\n${indent}`);
-  const advice = remedy === undefined ? '' : `${indent}→ ${remedy.split('\n').map(printable).join(`\n${indent}  `)}\n`;
-  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(19)} ${text}\n${advice}`;
+  const { paint, columns } = formatOf(shell);
+  const indent = ' '.repeat(MESSAGE);
+  const fitted = (text: string, at: number) =>
+    text
+      .split('\n')
+      .map((line) => hanging(printable(line), at, columns))
+      .join(`\n${' '.repeat(at)}`);
+  const advice = remedy === undefined ? '' : `${indent}→ ${fitted(remedy, MESSAGE + 2)}\n`;
+  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(19)} ${fitted(message, MESSAGE)}\n${advice}`;
 }
 
 /** An error that the user can fix; any other is a bug and is thrown again. */

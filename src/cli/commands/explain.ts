@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
@@ -8,53 +7,74 @@ import {
   historyJson,
   isWaiting,
   lastOutcome,
+  lineText,
   type OpenOrder,
   type OrderHistory,
   otherActions,
-  usedLines,
 } from '../../operate/orders/explain-order.ts';
-import { untilText, waitText } from '../../operate/orders/wait-of.ts';
-import { changeTexts } from '../../order/closing-text.ts';
+import { createFileSearch } from '../../operate/orders/file-search.ts';
+import { findInFile } from '../../operate/orders/find-in-file.ts';
+import { readContent } from '../../operate/orders/order-content.ts';
+import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
-import type { Order } from '../../order/order.ts';
+import type { Item, Order } from '../../order/order.ts';
+import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { createPaint, type Paint, printable, printJson, type Tone } from '../terminal/print.ts';
+import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
+import { nextStep } from './next-step.ts';
 
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
 export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const history = await explainOrder(args.order, context);
+  const found = await explainOrder(args.order, context);
+  const search = createFileSearch((wanted, signal) => findInFile(wanted, context, signal));
+  const content = await readContent(found, { ...context, search });
+  const history = content === undefined ? found : { ...found, content };
   const now = context.store.time.now();
   if (args.json) printJson(shell, historyJson(history));
-  else shell.out(orderHistoryText(history, { now, reports: context.config.reports.path, paint: createPaint(shell) }));
+  else shell.out(orderHistoryText(history, { now, reports: context.config.reports.path, ...formatOf(shell) }));
   return 0;
 }
 
-type TextSetting = { now: number; reports: string; paint: Paint };
+type TextSetting = Format & { now: number; reports: string };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(history: OrderHistory, { now, reports, paint }: TextSetting): string {
+export function orderHistoryText(history: OrderHistory, { now, reports, paint, columns }: TextSetting): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
-    `  ${stamp(at)}  ${printable(text)}`,
-    ...more.map((line) => `${' '.repeat(27)}${printable(line)}`),
+    `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
+    ...more.map((line) => `${' '.repeat(TEXT)}${hanging(printable(line), TEXT, columns)}`),
   ]);
   const parts = [
     `${paint('strong', printable(history.order))}  ${paint(tone, state)}`,
-    ...contentOf(history),
+    ...twiceOf(history).map((text) => `  ${paint('bad', text)}`),
+    ...contentOf(history).map((line) => hanging(line, 2, columns)),
     '',
     ...lines,
   ];
   const next = nextStep(history, reports, now);
-  return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map(printable)])].join('\n')}\n`;
+  return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map((line) => toFit(printable(line), columns))])].join('\n')}\n`;
+}
+
+/** Where the text of an event begins. */
+const TEXT = 27;
+
+/** A sentence is wrapped, a command is not. */
+function toFit(line: string, columns: number | undefined): string {
+  return line.startsWith('  ') ? line : hanging(line, 0, columns);
 }
 
 function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, string] {
   switch (state) {
     case 'accepted':
-      return ['good', accepted?.batch === undefined ? 'accepted: the API already had it' : 'accepted'];
+      return [
+        'good',
+        accepted?.batch === undefined
+          ? `accepted: ${isOurs(appearances) ? "the API's list shows it" : 'the API already had it'}`
+          : 'accepted',
+      ];
     case 'nothing':
       return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(appearances)];
     case 'queued':
@@ -72,14 +92,26 @@ function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, s
   }
 }
 
+function twiceOf({ timesListed }: OrderHistory): string[] {
+  if (timesListed === undefined) return [];
+  return [
+    `Created twice: the API's last list shows it ${timesListed} times.`,
+    "Ask the API's owner to remove all but one.",
+  ];
+}
+
 /** Maximum number of items shown. */
 const ITEMS_SHOWN = 20;
 
-function contentOf({ open }: OrderHistory): string[] {
-  return open === undefined ? [] : itemTexts(open.content.items).map((text) => `  ${printable(text)}`);
+/** The items; those that are not from the ledger with where they are from, or why there are none. */
+function contentOf({ content }: OrderHistory): string[] {
+  if (content === undefined) return [];
+  const { status, items = [], message } = content;
+  const lines = status === 'ledger' ? itemTexts(items) : [...itemTexts(items), message];
+  return lines.map((text) => `  ${printable(text)}`);
 }
 
-function itemTexts(items: Order['items']): string[] {
+function itemTexts(items: readonly Item[]): string[] {
   const shown = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
   return items.length > shown.length ? [...shown, `… and ${items.length - shown.length} more`] : shown;
 }
@@ -93,7 +125,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
     ...appearances.flatMap(outcomeEvents),
-    ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted)]),
+    ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
   ];
   // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.
@@ -106,10 +138,11 @@ function openEvent({ file, line, batch, takenAt, by }: OpenOrder): HistoryEvent 
   return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}${handedIn(by)}` };
 }
 
-function takenEvent({ batch, source, file, startedAt, by, result, deadLetter }: Appearance): HistoryEvent {
+function takenEvent(appearance: Appearance): HistoryEvent {
+  const { batch, source, file, startedAt, by, deadLetter } = appearance;
   const lines = deadLetter?.location.lines;
-  const where = lines === undefined ? `line ${result.line}` : `lines ${lines.join(', ')}`;
-  return { at: Date.parse(startedAt), text: `in ${file} (source ${source}), ${where}, batch ${batch}${handedIn(by)}` };
+  const where = lines === undefined ? lineText(appearance) : `, lines ${lines.join(', ')}`;
+  return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
 }
 
 function outcomeEvents({ result, deadLetter }: Appearance): HistoryEvent[] {
@@ -126,9 +159,10 @@ function outcomeEvents({ result, deadLetter }: Appearance): HistoryEvent[] {
 
 function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
   const answer = httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
-  const wrong = problems.map(({ line, field, value, message }) => {
-    const cell = [field, value === '' ? '' : `"${value}"`].filter((part) => part !== '').join(' ');
-    return `line ${line}${cell === '' ? '' : `, ${cell}`}: ${message}`;
+  const wrong = problems.map((problem) => {
+    const { line, field, value, message } = problem;
+    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText(problem)}`;
+    return `line ${line}, ${field === '' ? '' : `${field} `}"${value}": ${message}`;
   });
   const contents =
     known === undefined ? [] : [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`];
@@ -152,99 +186,24 @@ function closedEvent({ at, waitsIn, number = '', changes, end, ...closed }: Clos
 }
 
 function endText({ by, who, batch }: Omit<End, 'at'>): string {
-  return `${by}${who === undefined ? '' : ` by ${who}`}${batch === undefined ? '' : `, batch ${batch}`}`;
+  return `${by === 'rebuilt' ? closingWord(by) : by}${who === undefined ? '' : ` by ${who}`}${batch === undefined ? '' : `, batch ${batch}`}`;
 }
 
 function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {
   return { at, text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}` };
 }
 
-function acceptedEvent({ at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
-  if (batch === undefined) return { at, text: "found in the API's list; po-sync had not sent it" };
+/** Whether po-sync may have sent an order that the API's list shows. */
+function isOurs(appearances: OrderHistory['appearances']): boolean {
+  return appearances.some(({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed');
+}
+
+function acceptedEvent(
+  { at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>,
+  appearances: OrderHistory['appearances'],
+): HistoryEvent {
+  const found = "found in the API's list";
+  if (batch === undefined) return { at, text: isOurs(appearances) ? found : `${found}; po-sync had not sent it` };
   const again = attempts > 1 ? ` on attempt ${attempts}` : '';
   return { at, text: `accepted by the API${again}, batch ${batch}${handedIn(by)}` };
-}
-
-function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
-  switch (state) {
-    case 'accepted': {
-      // The order is settled, but a file with other content for its number is not.
-      const waiting = appearances.find(isWaiting);
-      if (waiting === undefined) return [];
-      return [
-        `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
-        'and drop it into the inbox, or discard that content:',
-        `  po-sync dead-letters discard --order ${order}`,
-      ];
-    }
-    case 'sending':
-    case 'queued':
-    case 'retry':
-    case 'unknown':
-      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, now)];
-    case 'refused':
-      return [
-        `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
-        'and drop it into the inbox, or send the order again unchanged:',
-        `  po-sync dead-letters retry --order ${order}`,
-      ];
-    case 'failed':
-      return [
-        ...(open === undefined ? [] : usedLines(open, state)),
-        'When the API works again, send the order again:',
-        `  po-sync dead-letters retry --order ${order}`,
-      ];
-    case 'conflict':
-      return [
-        'The API has this number with different items. Give the order a new number in the fix file, or discard it:',
-        `  po-sync dead-letters discard --order ${order}`,
-      ];
-    case 'inDoubt':
-      return [
-        'Check whether the API has the order, then resolve it:',
-        `  po-sync dead-letters resolve ${order} --as accepted    the API has it`,
-        `  po-sync dead-letters resolve ${order} --as resend      the API does not have it`,
-      ];
-    case 'nothing': {
-      const waiting = appearances.find(isWaiting);
-      if (waiting === undefined) return [];
-      return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
-    }
-  }
-}
-
-/** What an order without an outcome waits for, and what a person can do about it. */
-function waitLines({ waitsFor, batch, followedBy }: OpenOrder, now: number): string[] {
-  const until = untilText(waitsFor, now);
-  return [
-    `Waits for ${waitText(waitsFor)}${until === '' ? '' : `; next check ${until}`}.`,
-    ...(followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`]),
-    remedyOf(waitsFor, batch),
-  ];
-}
-
-function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): string {
-  switch (kind) {
-    case 'release':
-      return `To resume it, run po-sync batches release ${batch}.`;
-    case 'daemon':
-      return 'Run po-sync start.';
-    case 'pause':
-      // Only an operator's pause has no next try.
-      return until === undefined
-        ? 'To resume delivery, run po-sync resume.'
-        : 'Run po-sync status to see what ends the pause.';
-    case 'slow-down':
-    case 'first-list':
-    case 'retry':
-      return 'Run po-sync status to see whether delivery is paused, and what ends it.';
-    case 'person':
-    case 'rate-limit':
-    case 'turn':
-    case 'answer':
-    case 'list':
-    case 'order':
-    case 'unexamined':
-      return 'Nothing to do.';
-  }
 }

@@ -1,3 +1,5 @@
+import { withoutStop } from '../../core/format.ts';
+import { livingDaemons } from '../../operate/daemon.ts';
 import { pauseDelivery, pauseJson, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -14,19 +16,21 @@ export async function pauseCommand(args: CommonArgs & { reason?: string }, shell
   return 0;
 }
 
-const CONSEQUENCE = 'Calls in flight are completed and files are still taken. To resume delivery, run po-sync resume.';
+const CONSEQUENCE = 'Calls in flight are completed and files are still taken.\nTo resume delivery, run po-sync resume.';
 
 /** `resume`: ends an operator's pause, and shows what else keeps delivery waiting. */
 export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const { environment } = context.config;
   const { resumed, lifted, pauses, heldBatches } = await resumeDelivery(context);
+  const isServed = (await livingDaemons(context.store)).some(({ role }) => role !== 'intake');
   if (args.json) {
     const shown = pauses.map(pauseJson);
     printJson(shell, { environment, resumed, lifted, pauses: shown, heldBatches });
     return 0;
   }
-  const state = pauses.length === 0 ? 'is running' : 'is still paused';
+  // Without a daemon nothing is delivered, paused or not.
+  const state = pauses.length > 0 ? 'is still paused' : isServed ? 'is running' : 'begins when a daemon runs';
   shell.out(
     resumed
       ? `Pause ended; delivery to ${environment} ${state}.\n`
@@ -35,7 +39,7 @@ export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<num
   if (lifted) shell.out('  The wait is over: one order is sent now as a trial.\n');
   for (const pause of pauses) {
     shell.out(
-      `  still paused: ${printable(pause.reason)} (${pause.code}); ${pauseEndText(pause, context.store.time.now())}\n`,
+      `  still paused: ${printable(withoutStop(pause.reason))} (${pause.code}); ${pauseEndText(pause, context.store.time.now())}\n`,
     );
   }
   for (const batch of heldBatches) shell.out(`  batch ${batch} is held; run po-sync batches release ${batch}\n`);

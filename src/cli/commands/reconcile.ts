@@ -1,4 +1,4 @@
-import { PoSyncError } from '../../core/errors.ts';
+import { interruption, PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, orders, outcomeWord, stamp } from '../../core/format.ts';
 import { openApiList, type ReadList } from '../../operate/delivery/api-list.ts';
 import {
@@ -12,7 +12,7 @@ import type { OperatorContext } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, type Format, formatOf, printJson } from '../terminal/print.ts';
+import { confirmation, type Format, formatOf, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
 type ReconcileArgs = CommonArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit?: number };
@@ -42,11 +42,12 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   const question = `Add what the API has to the ledger (${orders(repairable(found))})?`;
   if (!(await confirmation(question, args, shell))) return 1;
   const { added, left } = await reconciliation.repair(comparison, before?.epoch);
+  const settled = settledOf(found, left);
   await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) {
-    const repaired = { added, left: differencesJson(left, args.limit) };
+    const repaired = { added, settled: settled.slice(0, args.limit), left: differencesJson(left, args.limit) };
     printJson(shell, { environment, ...differencesJson(found, args.limit), repaired });
-  } else shell.out(repairedText(added, pending !== undefined, differenceCount(left)));
+  } else shell.out(repairedText({ added, settled }, pending !== undefined, differenceCount(left)));
   return differenceCount(left) > 0 ? 2 : 0;
 }
 
@@ -62,7 +63,7 @@ async function waitForCallsInFlight(
   if (wait <= 0) return pending;
   if (!json) shell.out(`Waiting ${Math.ceil(wait / 1000)} s until no earlier call can still arrive.\n`);
   await clock.sleep(wait, shell.signal);
-  if (shell.signal.aborted) throw new PoSyncError('interrupted', 'Interrupted before the list was read.');
+  if (shell.signal.aborted) throw interruption('Interrupted before the list was read.');
   return pending;
 }
 
@@ -82,7 +83,10 @@ async function resumeWithoutList(args: ReconcileArgs, context: OperatorContext, 
   if (waiting !== undefined && !(await confirmation(question, args, shell))) return 1;
   if (waiting) await finish(waiting.epoch);
   if (args.json) printJson(shell, { environment: context.config.environment, released: waiting !== undefined });
-  else shell.out(waiting === undefined ? 'Nothing waits for the list.\n' : 'Delivery resumes without the list.\n');
+  else
+    shell.out(
+      waiting === undefined ? 'Delivery is not waiting for the list.\n' : 'Delivery resumes without the list.\n',
+    );
   return 0;
 }
 
@@ -99,16 +103,42 @@ function differencesJson(
   };
 }
 
-function repairedText(added: number, wasPending: boolean, left: number): string {
+/** The orders that a repair settled as accepted. */
+function settledOf(found: Differences, left: Differences): string[] {
+  const differs = new Set(left.differing.map(({ order }) => order));
+  return found.differing.flatMap(({ order }) => (differs.has(order) ? [] : [order]));
+}
+
+/** Maximum number of settled orders named. */
+const SETTLED_NAMED = 5;
+
+function settledText(settled: readonly string[]): string {
+  if (settled.length === 0) return '';
+  const more = settled.length > SETTLED_NAMED ? `, … and ${count(settled.length - SETTLED_NAMED)} more` : '';
+  return ` ${orders(settled.length)} settled as accepted: ${printable(settled.slice(0, SETTLED_NAMED).join(', '))}${more}.`;
+}
+
+type Repair = { added: number; settled: readonly string[] };
+
+function repairedText({ added, settled }: Repair, wasPending: boolean, left: number): string {
   const resumed = wasPending ? ' Delivery no longer waits for the list.' : '';
   const rest =
     left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
-  return `${orders(added)} added to the ledger.${resumed} ${rest}\n`;
+  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${rest}\n`;
 }
 
 /** `1 order is`, `5 orders are`. */
 function areOrders(number: number, noun = 'order'): string {
   return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
+}
+
+/** What to do about orders that differ: a repair settles those that are not accepted here. */
+function differingHint({ differing }: Differences, repair: boolean): string {
+  const accepted = differing.filter(({ here }) => here === 'accepted').length;
+  if (accepted === differing.length) return ' Ask the owner of the API.';
+  if (repair) return '';
+  const which = accepted > 0 ? 'those that are not accepted' : 'them';
+  return ` Settle ${which} with po-sync reconcile --repair.`;
 }
 
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
@@ -131,11 +161,15 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
       `${areOrders(missing.length, 'accepted order')} not in the API's list. Ask the owner of the API.`,
       [{ title: 'accepted', of: ({ acceptedAt }) => stamp(acceptedAt) }],
     ),
-    section(differing, `${areOrders(differing.length)} different at the API, in content or state.`, [
-      { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
-      { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },
-    ]),
-    section(twice, `${orders(twice.length)} created twice. Ask the API's owner to remove one of each.`, [
+    section(
+      differing,
+      `${areOrders(differing.length)} different at the API, in content or state.${differingHint(found, repair)}`,
+      [
+        { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
+        { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },
+      ],
+    ),
+    section(twice, `${orders(twice.length)} created twice. Ask the API's owner to remove all but one of each.`, [
       { title: 'times', of: ({ times }) => times },
     ]),
     differenceCount(found) === 0 ? 'They agree.\n' : '',

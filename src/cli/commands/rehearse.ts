@@ -9,6 +9,7 @@ import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
+import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import { isLeftAlone } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
@@ -21,7 +22,7 @@ import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { type CommonArgs, configIfAny, mappingForSource, PROGRAM_ROOT } from '../load-config.ts';
-import { type Shell, versionOf } from '../shell.ts';
+import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
 import { type End, runUntilDone } from './start.ts';
@@ -74,7 +75,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
 async function readFaults(file: string): Promise<FaultFile> {
   const text = await readTextIfExists(file);
   if (text !== undefined) return loadFaults(text, file);
-  throw new PoSyncError('file-missing', `There is no fault file ${file}.`, {
+  throw new PoSyncError('file-missing', `Fault file ${file} not found.`, {
     remedy: 'Use one of config/rehearsals/, or omit --faults.',
     facts: { file },
   });

@@ -115,7 +115,7 @@ async function faultsIn({ text, path }: { text: string; path: string }): Promise
 function tlsIn({ tlsCert, tlsKey }: SandboxArgs, contents: (file: string) => string): SandboxOptions['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert !== undefined && tlsKey !== undefined) return { cert: contents(tlsCert), key: contents(tlsKey) };
-  throw new PoSyncError('flag-invalid', 'Of --tls-cert and --tls-key only one is set.', {
+  throw new PoSyncError('flag-invalid', 'Only one of --tls-cert and --tls-key is set.', {
     remedy: 'Set both, or use --tls for a self-signed certificate.',
   });
 }
@@ -130,6 +130,7 @@ function read(path: string): string {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw fileMissing(path, error);
     throw new PoSyncError('file-unreadable', `${path} cannot be read: ${toError(error).message}.`, {
+      remedy: 'Correct the path, or give the user that runs po-sync read permission.',
       facts: { file: path },
       cause: error,
     });

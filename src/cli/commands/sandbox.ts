@@ -94,7 +94,7 @@ async function generatedCredentials(
     return generatedCredentials(environment, folder, shell);
   }
   if (file !== undefined) shell.err(`Generated credentials: ${file}. Load them into a shell with: . ${file}\n`);
-  if (shell.isTTY) shell.err(`Client id: ${made.clientId}\nClient secret: ${made.clientSecret}\n`);
+  if (shell.isTTY) shell.err(`Client ID: ${made.clientId}\nClient secret: ${made.clientSecret}\n`);
   return made;
 }
 

@@ -7,6 +7,7 @@ import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '.
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
+import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
@@ -24,7 +25,7 @@ import type { Daemon, DaemonInput, Role } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
-import { type Shell, versionOf } from '../shell.ts';
+import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { printable } from '../terminal/print.ts';
 

@@ -1,13 +1,16 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
+import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
+import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
-import { readStatus, type SourceStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import { readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
 import { pauseEndText } from '../terminal/pause-view.ts';
-import { type Format, formatOf, type Paint, printable, printJson } from '../terminal/print.ts';
+import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchTable } from './batch-view.ts';
 
@@ -58,19 +61,39 @@ export function statusText(status: Status, format: Format): string {
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],
     ['dead letters', deadLettersText(status, paint)],
+    ...noticeFacts(status, paint),
     ...(status.createdTwice > 0 ? [['created twice', createdTwiceText(status, paint)] as [string, string]] : []),
   ];
-  const lines = facts.map(([name, text]) => `  ${name.padEnd(14)}${text}\n`);
+  const lines = facts.map(([name, text]) => factLines(name, text, format));
   const { now, sources, batches, unreadable } = status;
   return [
     heading,
     ...lines,
     section('Orders that wait', waitTable(status, inset(format)), paint),
     section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
+    section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
+    section('No report yet', unsettledText(status, inset(format)), paint),
     section('Unreadable files', unreadableText(status, inset(format)), paint),
-    unreadable.length === 0 ? '' : '  Correct each file and drop it again.\n',
+    indented(unreadableRemedies(unreadable, inset(format))),
   ].join('');
+}
+
+/** The remedy of each unreadable file, or once when it is the same for all. */
+function unreadableRemedies(files: Status['unreadable'], { columns }: Format): string {
+  if (files.length === 0) return '';
+  const each = files.map(({ batch, error }) => ({ file: batch.name, remedy: error?.remedy ?? CORRECT_FILE }));
+  const remedies = new Set(each.map(({ remedy }) => remedy));
+  const texts = remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
+  return `${[...texts.map(printable), DISMISS].flatMap((text) => wrapped(text, columns)).join('\n')}\n`;
+}
+
+/** Where the text of a fact begins. */
+const FACT = 16;
+
+function factLines(name: string, text: string, { columns }: Format): string {
+  const lines = text.split('\n').map((line) => hanging(line, FACT, columns));
+  return `  ${name.padEnd(FACT - 2)}${lines.join(`\n${' '.repeat(FACT)}`)}\n`;
 }
 
 function section(title: string, text: string, paint: Paint): string {
@@ -91,13 +114,13 @@ function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
   const texts = pauses.map((pause) => {
     return `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseEndText(pause, now)})`;
   });
-  return texts.join(`\n${' '.repeat(16)}`);
+  return texts.join('\n');
 }
 
 function daemonsText({ daemons, now }: Status, paint: Paint): string {
   if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with po-sync start`;
   const each = daemons.map(({ host, pid, since, version, role, silentMs }) => {
-    const silence = silentMs === undefined ? '' : `, ${paint('bad', `no sign of life for ${duration(silentMs)}`)}`;
+    const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}`;
   });
   return `${daemons.length} running: ${each.join(', ')}`;
@@ -112,6 +135,13 @@ function queueText({ queue }: Status, paint: Paint): string {
   const { unsettledOrders, ordersInDoubt, waitingJobs } = queue;
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
   return `${orders(unsettledOrders)} not settled${doubt}; ${counted(waitingJobs, 'job')} waiting`;
+}
+
+function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][] {
+  const texts = daemons.flatMap(({ notices = [] }) =>
+    notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
+  );
+  return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
 }
 
 function createdTwiceText({ createdTwice }: Status, paint: Paint): string {
@@ -133,7 +163,7 @@ function waitTable({ waits, now }: Status, format: Format): string {
     ...(hasEnds ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }] : []),
     {
       title: 'oldest',
-      of: ({ oldest }) => (oldest ? `${oldest.order ?? oldest.batch}, ${ago(oldest.since, now)}` : '–'),
+      of: ({ oldest }) => (oldest ? `${nameOf(oldest)}, ${ago(oldest.since, now)}` : '–'),
       cut: 'end',
       wish: 16,
       leaves: 1,
@@ -142,14 +172,30 @@ function waitTable({ waits, now }: Status, format: Format): string {
   return table(waits, columns, format);
 }
 
+/** Of dead letters only the batch is known; the end of its name is enough for every command. */
+function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>): string {
+  return order ?? `batch ${batch.slice(-8)}`;
+}
+
+function ignoredLines({ sources }: Status, { columns }: Format): string {
+  const lines = sources.flatMap(({ name, ignored }) =>
+    ignored === undefined
+      ? []
+      : [`${name}: ${printable(ignoredText(ignored))}`, ignoredRemedy(ignored)].flatMap((text) =>
+          wrapped(text, columns),
+        ),
+  );
+  return lines.map((line) => `${line}\n`).join('');
+}
+
 function sourceColumns(now: number): Column<SourceStatus>[] {
   return [
     { title: 'source', of: ({ name }) => name },
     { title: 'type', of: ({ type }) => type, leaves: 1 },
     {
       title: 'state',
-      of: ({ state, code }) => (code === undefined ? state : `${state} (${code})`),
-      tone: ({ state }) => (state === 'missing' || state === 'unreachable' ? 'bad' : 'plain'),
+      of: sourceStateText,
+      tone: ({ state }) => (['missing', 'no marker', 'unreachable'].includes(state) ? 'bad' : 'plain'),
     },
     { title: 'path', of: ({ path }) => path, cut: 'start', wish: 16, leaves: 2 },
     {
@@ -159,6 +205,23 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
       wish: 16,
     },
   ];
+}
+
+function sourceStateText({ state, code }: SourceStatus): string {
+  if (state === 'no match') return 'no file matches';
+  if (state === 'no marker') return `no marker; ${NO_MARKER}`;
+  return code === undefined ? state : `${state} (${code})`;
+}
+
+/** Batches whose report cannot be written or whose file cannot be put away, and why. */
+function unsettledText({ batches, now }: Status, { columns }: Format): string {
+  const rows = batches.flatMap(({ batch: { name, unsettled } }) => (unsettled ? [{ name, ...unsettled }] : []));
+  if (rows.length === 0) return '';
+  const lines = rows.map(({ name, reason, since }) => printable(`${name}, for ${duration(now - since)}: ${reason}`));
+  return [...lines, UNSETTLED]
+    .flatMap((text) => wrapped(text, columns))
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 function unreadableText({ unreadable, now }: Status, format: Format): string {

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { count, cutText, duration, orders, outcomeWord, textWidth } from '../../core/format.ts';
+import { count, cutText, duration, orders, outcomeWord, textWidth, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
@@ -7,7 +7,7 @@ import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { pauseEndText } from './pause-view.ts';
-import { type Paint, printable, type Tone } from './print.ts';
+import { type Paint, printable, type Tone, wrapped } from './print.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 
@@ -45,30 +45,18 @@ export function liveLines({ now, pause, batches }: LiveState, format: Format): s
   ].map((parts) => fitted(parts, format));
 }
 
-/** Most lines of a reason. */
+/** Maximum number of lines of a reason. */
 const REASON_LINES = 3;
 
 /** The pause and, on the same line if it fits and else below, its complete reason. */
 function pauseParts(pause: ShownPause, now: number, columns: number): Part[][] {
   const text = `for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)})`;
-  const reason = printable(pause.code === OPERATOR ? byWhom(pause.reason) : pause.reason);
+  const reason = printable(pause.code === OPERATOR ? byWhom(pause.reason) : withoutStop(pause.reason));
   const head: Part = { tone: 'bad', text: 'paused' };
   const isShort = textWidth(`paused  ${text}: ${reason}`) < columns;
   if (isShort) return [[head, { tone: 'plain', text: `${text}: ${reason}` }]];
   const lines = wrapped(reason, columns - 3).slice(0, REASON_LINES);
   return [[head, { tone: 'plain', text }], ...lines.map((line): Part[] => [{ tone: 'plain', text: `  ${line}` }])];
-}
-
-/** A text in lines, broken between words. */
-function wrapped(text: string, columns: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    const longer = last === '' ? word : `${last} ${word}`;
-    if (last === '' || textWidth(longer) <= columns) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 type Line = { batch: Batch; head: Part; progress: Part; facts: Part[] };

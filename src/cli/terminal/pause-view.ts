@@ -14,7 +14,7 @@ export function pauseEndText(pause: EndingPause, now: number): string {
     case 'list':
       return "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list";
     case 'automatic': {
-      if (pause.waitsForOrder) return `no order waits; the next order is the test${after}`;
+      if (pause.waitsForOrder) return `no order waits; the next order is sent as a trial${after}`;
       const wait = (pause.nextTryAt ?? 0) - now;
       return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;
     }

@@ -1,5 +1,6 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { type ErrorFacts, explained, PoSyncError } from '../../core/errors.ts';
+import { textWidth } from '../../core/format.ts';
 import { escapeHidden, escapeHiddenInJson } from '../../order/text.ts';
 import type { Shell } from '../shell.ts';
 
@@ -21,23 +22,33 @@ export function printJson(shell: Pick<Shell, 'out'>, document: unknown): void {
 /** An error in JSON output. `internal` is an error that po-sync did not expect: a bug. */
 export type ErrorDocument = { code: string; message: string; remedy: string | null; facts: ErrorFacts };
 
+const BUG = 'This is a defect of po-sync. Report it with this message and the command.';
+
 export function errorDocument(thrown: unknown): ErrorDocument {
   const error = explained(thrown);
   const { message } = error;
-  if (!(error instanceof PoSyncError)) return { code: 'internal', message, remedy: null, facts: {} };
+  if (!(error instanceof PoSyncError)) return { code: 'internal', message, remedy: BUG, facts: {} };
   return { code: error.code, message, remedy: error.remedy ?? null, facts: error.facts };
 }
 
-/** An error as text: `po-sync: message`, the remedy indented below it; the stack of an unexpected error. */
-export function errorText(thrown: unknown): string {
+/**
+ * An error as text: `po-sync: message`, the remedy indented below it; the stack of an unexpected error. `columns`: the
+ * width of the terminal that shows it.
+ */
+export function errorText(thrown: unknown, columns?: number): string {
   const error = explained(thrown);
-  if (!(error instanceof PoSyncError)) return `po-sync: ${lines(error.stack ?? error.message, '')}\n`;
-  const remedy = error.remedy === undefined ? '' : `  ${lines(error.remedy, '  ')}\n`;
-  return `po-sync: ${lines(error.message, '')}\n${remedy}`;
+  if (!(error instanceof PoSyncError)) return `${PROGRAM}${lines(error.stack ?? error.message, 0)}\n`;
+  const remedy = error.remedy === undefined ? '' : `  ${lines(error.remedy, 2, columns)}\n`;
+  return `${PROGRAM}${lines(error.message, 0, columns)}\n${remedy}`;
 }
 
-function lines(text: string, indent: string): string {
-  return text.split('\n').map(printable).join(`\n${indent}`);
+const PROGRAM = 'po-sync: ';
+
+function lines(text: string, indent: number, columns?: number): string {
+  return text
+    .split('\n')
+    .map((line, i) => hanging(printable(line), indent === 0 && i === 0 ? PROGRAM.length : indent, columns))
+    .join(`\n${' '.repeat(indent)}`);
 }
 
 /** How text is emphasized. Color never carries information that the words do not. */
@@ -61,12 +72,12 @@ export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns'>): Forma
 }
 
 /**
- * Makes sure that the person agrees: `--yes`, or "y" at the terminal. False: they declined.
- * Throws PoSyncError `not-confirmed` if nobody can be asked.
+ * Makes sure that the person agrees: `--yes`, or "y" at the terminal. False: they declined. `remedy`: where `--yes` alone
+ * would not do. Throws PoSyncError `not-confirmed` if nobody can be asked.
  */
 export async function confirmation(
   asked: string,
-  { yes, json }: { yes: boolean; json: boolean },
+  { yes, json, remedy = AGREE }: { yes: boolean; json: boolean; remedy?: string },
   shell: Pick<Shell, 'ask'>,
 ): Promise<boolean> {
   if (yes) return true;
@@ -74,6 +85,28 @@ export async function confirmation(
   const answer = json ? undefined : await shell.ask(`${question} [y/N] `);
   if (answer !== undefined) return /^y(es)?$/i.test(answer.trim());
   throw new PoSyncError('not-confirmed', `${question} Confirmation required.`, {
-    remedy: 'Run again with --yes, or with --dry-run to see what would happen.',
+    remedy,
   });
+}
+
+const AGREE = 'Run again with --yes, or with --dry-run to see what would happen.';
+
+/** A text in lines, broken between words; in one line where `columns` is undefined. */
+export function wrapped(text: string, columns: number | undefined): string[] {
+  if (columns === undefined) return [text];
+  const [start = ''] = /^ */.exec(text) ?? [];
+  const [first = '', ...words] = text.slice(start.length).split(' ');
+  const lines = [start + first];
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (textWidth(stripVTControlCharacters(longer)) <= columns) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** A text in lines of which all but the first begin with `indent` spaces; the first begins after as many characters. */
+export function hanging(text: string, indent: number, columns: number | undefined): string {
+  const width = columns === undefined ? undefined : columns - indent;
+  return wrapped(text, width).join(`\n${' '.repeat(indent)}`);
 }

@@ -27,7 +27,7 @@ function sharedVariables(names: readonly string[]): Finding[] {
   return repeated(names, variablePrefix).map(([name, first]) => ({
     path: ['environments', name],
     at: 'key',
-    message: `would take its credentials from the same variables as ${first} (${variablePrefix(name)}_…)`,
+    message: `would read its credentials from the same variables as ${first} (${variablePrefix(name)}_…)`,
     hint: 'give it another name',
   }));
 }
@@ -123,7 +123,7 @@ function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {
   return [...open, ...unencrypted(redis.url, path)];
 }
 
-/** Sentinels and nodes of a cluster are on other machines in every setup that deserves the name. */
+/** Sentinels and nodes of a cluster are on other machines in every real setup. */
 function openNodes({ sentinels, cluster }: NonNullable<Readable['redis']>): Finding[] {
   const [key, nodes] = sentinels ? (['sentinels', sentinels] as const) : (['cluster', cluster ?? []] as const);
   const message = 'is not encrypted: orders and password cross the network in clear text';

@@ -49,7 +49,7 @@ function sharedColumns(name: string, { fields }: MappingParts): Finding[] {
     message:
       field === first.field
         ? `names the column ${JSON.stringify(column)} twice`
-        : `takes the column ${JSON.stringify(column)}, which ${first.field} already takes`,
+        : `is mapped to the column ${JSON.stringify(column)}, which is already mapped to ${first.field}`,
   }));
 }
 

@@ -86,7 +86,7 @@ function untilBeat(pause: number, now: number): number {
   return rest < pause / 2 ? rest + pause : rest;
 }
 
-/** Watches that pieces of work which repeat come to an end. */
+/** Detects a round of repeated work that does not end. */
 export type Progress = {
   /** Wraps one round of a loop. */
   follow(name: string, round: () => Promise<unknown>): () => Promise<void>;

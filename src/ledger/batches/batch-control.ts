@@ -9,7 +9,7 @@ export type BatchError = { code: string; message: string; remedy?: string; line?
 export type ControlDeps = {
   redis: Redis;
   keys: Keys;
-  /** Of a daemon that reads files: how far it saw the ledger come. */
+  /** Of a daemon that reads files: the latest state of the ledger that it saw. */
   identity?: LedgerIdentity;
 };
 
@@ -64,7 +64,20 @@ export function createBatchControl(deps: ControlDeps) {
     return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
   }
 
-  return { hold, release, held, cancel, isCancelled, ...createEndOfReading(deps) };
+  /** Its report could not be written or its file not be put away. Keeps when that began. */
+  async function notSettled(batch: string, reason: string, at: number): Promise<void> {
+    const [state, text] = await redis.hmget(keys.batch(batch), 'state', 'unsettled');
+    if (state == null || state === 'done') return;
+    const known = text == null ? undefined : (JSON.parse(text) as { reason: string; since: number });
+    if (known?.reason === reason) return;
+    await redis
+      .multi()
+      .hset(keys.batch(batch), 'unsettled', JSON.stringify({ reason, since: known?.since ?? at }))
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
+  }
+
+  return { hold, release, held, cancel, isCancelled, notSettled, ...createEndOfReading(deps) };
 }
 
 /** How the reading of a file ends. */

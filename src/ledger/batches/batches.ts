@@ -6,7 +6,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
-import { createAftermath } from './aftermath.ts';
+import { createAftermath, fileChecks, PLACE_KNOWN, type SameContent } from './aftermath.ts';
 import { type BatchError, type ControlDeps, changeOf, createBatchControl } from './batch-control.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
@@ -26,7 +26,7 @@ export type Batch = {
   state: BatchState;
   startedAt: number;
   lastAt: number;
-  /** The person who handed it in at the admin port. */
+  /** The person who submitted it at the admin port. */
   by?: string;
   /** What the first pass found. */
   inspection?: {
@@ -41,6 +41,8 @@ export type Batch = {
   };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
+  /** The first batch with this content. */
+  repeats?: SameContent;
   /** Orders that were admitted; absent while reading. */
   total?: number;
   /** It waits for a person, and why. */
@@ -49,6 +51,8 @@ export type Batch = {
   cancelled: boolean;
   /** Why its file can no longer be read, although some of its orders were admitted. */
   unreadable?: BatchError;
+  /** Why its report could not be written or its file not be put away; it is tried again until it succeeds. */
+  unsettled?: { reason: string; since: number };
   counts: OutcomeCounts;
   /** Dead letters that are open. */
   open: number;
@@ -146,7 +150,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     }
   }
 
-  /** A person hands its file in, before it begins. */
+  /** A person submits its file, before it begins. */
   async function handedIn(batch: string, who: string): Promise<void> {
     await redis.hset(keys.batch(batch), { by: who });
   }
@@ -166,19 +170,23 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     await redis.hset(keys.batch(batch), { settledPath });
   }
 
-  /** The report is written and the file put away. */
-  async function done(batch: string): Promise<void> {
-    await redis
+  /** The report is written and the file put away. `settled`: where and when; the file is checked for changes. */
+  async function done(batch: string, settled?: { path: string; at: number }): Promise<void> {
+    const step = redis
       .multi()
       .hset(keys.batch(batch), { state: 'done' })
       // Its last answers may have held it, although no order was left to wait.
-      .hdel(keys.batch(batch), 'held')
+      .hdel(keys.batch(batch), 'held', 'unsettled')
       .srem(keys.held, batch)
       .del(keys.counted(batch))
       .srem(keys.finished, batch)
       .srem(keys.active, batch)
-      .xadd(keys.changes, ...changeOf(batch))
-      .exec();
+      .xadd(keys.changes, ...changeOf(batch));
+    if (settled !== undefined) {
+      step.zadd(keys.fileChecks, ...fileChecks(batch, settled.at));
+      step.set(keys.settledAt(settled.path), batch, 'EX', PLACE_KNOWN);
+    }
+    await step.exec();
   }
 
   return { begin, handedIn, inspected, admitting, putAway, done };
@@ -201,7 +209,7 @@ function decode(fields: Record<string, string>): Batch {
     batch: fields['batch'] ?? '',
     no: Number(fields['no']),
     source: fields['source'] ?? '',
-    kind: fields['kind'] === 'export' || fields['kind'] === 'desk' ? fields['kind'] : 'inbox',
+    kind: fields['kind'] === 'export' || fields['kind'] === 'handed-in' ? fields['kind'] : 'inbox',
     name: fields['name'] ?? '',
     path: fields['path'] ?? '',
     state: fields['state'] === 'done' ? 'done' : fields['state'] === 'open' ? 'open' : 'reading',
@@ -212,9 +220,13 @@ function decode(fields: Record<string, string>): Batch {
       ? {}
       : { inspection: JSON.parse(fields['inspection']) as NonNullable<Batch['inspection']> }),
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
+    ...(fields['repeats'] === undefined ? {} : { repeats: JSON.parse(fields['repeats']) as SameContent }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
     ...(fields['unreadable'] === undefined ? {} : { unreadable: JSON.parse(fields['unreadable']) as BatchError }),
+    ...(fields['unsettled'] === undefined || fields['state'] === 'done'
+      ? {}
+      : { unsettled: JSON.parse(fields['unsettled']) as NonNullable<Batch['unsettled']> }),
     cancelled: fields['cancelled'] !== undefined,
     counts,
     open: Number(fields['open'] ?? 0),

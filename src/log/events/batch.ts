@@ -36,9 +36,15 @@ export function batchFinished(
   log.meter?.file(facts.source, 'finished');
   log.tracer?.finished(facts);
   const line = { event: 'batch-finished', ...facts };
-  if (isUnreadable) log.warn(line, 'unreadable file is put away; correct it and drop it again');
+  if (isUnreadable) log.warn(line, 'batch finished; its file is unreadable, correct it and drop it again');
   else if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
   else log.info(line, 'batch finished');
+}
+
+/** The file was changed after its last order was admitted; what changed is not sent. */
+export function fileChanged(log: Log, facts: Named & { reason: string }): void {
+  log.meter?.file(facts.source, 'unreadable');
+  log.warn({ event: 'file-changed-after-read', ...facts }, 'file was changed after it was read; drop it again');
 }
 
 /** An order of the file needs a person: it failed a check, or its number is known with other content. */

@@ -27,7 +27,7 @@ export function daemonStopped(log: Log, facts: { environment: string }): void {
 
 /** The configuration, or how a secret is stored, is allowed but probably not intended. */
 export function configWarning(log: Log, warning: string): void {
-  log.warn({ event: 'config-warning', warning }, 'check the configuration');
+  log.warn({ event: 'config-warning', warning }, 'the configuration may not be what was intended');
 }
 
 /** A private Redis was started and accepts commands. */
@@ -47,7 +47,7 @@ export function privateRedisLoading(log: Log, facts: { port: number }): void {
 
 /** The server ended while in use; it is started again. */
 export function privateRedisLost(log: Log, facts: { port: number }): void {
-  log.warn({ event: 'private-redis-lost', ...facts }, 'private Redis is gone, starting it again');
+  log.warn({ event: 'private-redis-lost', ...facts }, 'private Redis has ended, starting it again');
 }
 
 /** Attempt number `attempt` to start the server again failed. */
@@ -82,5 +82,5 @@ export function readModelTrouble(log: Log, facts: { reason: string }): void {
 
 /** A person acted at the admin port. */
 export function operatorActed(log: Log, facts: { who: string; what: string; on: string; result: string }): void {
-  log.info({ event: 'operator-acted', ...facts }, 'an operator acted');
+  log.info({ event: 'operator-acted', ...facts }, 'operator action');
 }

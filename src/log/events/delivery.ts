@@ -62,12 +62,14 @@ export function orderCreatedTwice(log: Log, facts: { batch?: string; order: stri
 /** One list call about orders in doubt ended. `isNews` is false for one of a series that settles nothing. */
 export function listRead(
   log: Log,
-  facts: { orders: number; asked: number; durationMs: number; outcome: string },
+  facts: { orders: number; asked: number; durationMs: number; outcome: string; reason?: string },
   isNews: boolean,
 ): void {
   const line = { event: 'list-read', ...facts };
-  if (isNews) log.info(line, "API's list read for orders in doubt");
-  else log.debug(line, "API's list read for orders in doubt");
+  const isComplete = facts.outcome === 'complete';
+  const says = `API's list ${isComplete ? 'read' : 'could not be read'} for orders in doubt`;
+  if (isNews) log.info(line, says);
+  else log.debug(line, says);
 }
 
 /** Delivery to the environment pauses. Logged once a pause. */
@@ -76,8 +78,19 @@ export function deliveryPaused(log: Log, facts: { environment: string; code: str
   log.warn({ event: 'delivery-paused', ...facts }, 'delivery paused');
 }
 
-/** The pause ended. */
-export function deliveryResumed(log: Log, facts: { environment: string; code: string; durationMs: number }): void {
+/** Delivery stays paused, now for another reason. */
+export function pauseChanged(
+  log: Log,
+  facts: { environment: string; code: string; reason: string; formerCode: string; formerReason: string },
+): void {
+  log.warn({ event: 'delivery-pause-changed', ...facts }, 'delivery stays paused for another reason');
+}
+
+/** The pause ended. `code` and `reason` are the latest of the pause. */
+export function deliveryResumed(
+  log: Log,
+  facts: { environment: string; code: string; reason: string; durationMs: number },
+): void {
   log.info({ event: 'delivery-resumed', ...facts }, 'delivery resumed');
 }
 
@@ -95,6 +108,14 @@ export function ordersSwept(log: Log, facts: { orders: number }): void {
 /** A step of delivery failed. */
 export function deliveryTrouble(log: Log, facts: { reason: string }): void {
   log.warn({ event: 'delivery-trouble', ...facts }, 'a step of delivery failed, will retry');
+}
+
+/** This process or Redis did not answer for so long that the queue gave a job to another worker. The ledger decides about its orders. */
+export function jobTakenBack(log: Log): void {
+  log.info(
+    { event: 'job-taken-back' },
+    'the queue took a job back, because this daemon or Redis did not answer for 10 s; no order is lost or sent twice',
+  );
 }
 
 /** Redis cannot be reached or answers with errors. */

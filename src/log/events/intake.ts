@@ -72,6 +72,11 @@ export function sourceLost(log: Log, facts: Source & { path: string; reason: str
   log.error({ event: 'source-lost', ...facts }, 'source is not reachable');
 }
 
+/** An inbox that was used before had no marker at the start: it may be another folder. It is marked again and used. */
+export function inboxMarkedAgain(log: Log, facts: Source & { path: string }): void {
+  log.warn({ event: 'inbox-marked-again', ...facts }, 'inbox had lost its marker; it may be another folder');
+}
+
 /** The source can be read again. */
 export function sourceBack(log: Log, facts: Source & { path: string; durationMs: number }): void {
   log.info({ event: 'source-back', ...facts }, 'source is reachable again');

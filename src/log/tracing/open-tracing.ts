@@ -164,7 +164,7 @@ function createRecorder(
   };
 }
 
-/** What the operator sets wins. */
+/** What the operator sets takes precedence. */
 function resourceOf({ environment }: Config, { pid, version }: TracingDeps['self'], { resource }: TracingSettings) {
   return {
     'service.name': 'po-sync',

@@ -25,8 +25,8 @@ const PREFIX = 'OTEL_EXPORTER_OTLP';
 const LOCAL = 'http://localhost:4318';
 
 /**
- * The settings of tracing from `tracing` of the configuration and the standard variables of OpenTelemetry, which win;
- * undefined when tracing is off. Throws PoSyncError `tracing-unsupported`, `tracing-invalid`, `tls-file-…`.
+ * The settings of tracing from `tracing` of the configuration and the standard variables of OpenTelemetry, which take
+ * precedence; undefined when tracing is off. Throws PoSyncError `tracing-unsupported`, `tracing-invalid`, `tls-file-…`.
  */
 export function tracingSettings({ tracing }: Pick<Config, 'tracing'>, env: Variables): TracingSettings | undefined {
   const exporters = (variable(env, 'OTEL_TRACES_EXPORTER') ?? 'otlp').split(',').map((name) => name.trim());
@@ -107,7 +107,7 @@ function tlsOf(env: Variables): Tls | undefined {
   return given.length === 0 ? undefined : openTls(Object.fromEntries(given));
 }
 
-/** No order continues a trace of somebody else, so the samplers that ask a parent first are the ones below them. */
+/** No order continues a foreign trace, so a parent-based sampler is the sampler that it wraps. */
 function shareOf(env: Variables, warnings: string[]): number {
   const name = 'OTEL_TRACES_SAMPLER';
   const sampler = variable(env, name) ?? 'always_on';

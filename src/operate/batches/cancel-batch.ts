@@ -5,14 +5,15 @@ import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, ordersUnderWay } from '../../ledger/job.ts';
 import { cancelledResult } from '../../ledger/ledger.ts';
-import { next } from '../../ledger/transitions/next.ts';
+import { next } from '../../ledger/state-machine/next.ts';
 import type { OperatorContext } from '../operator-context.ts';
+import { type BatchView, CORRECT_FILE } from './list-batches.ts';
 
 /**
- * `cancelled`: orders that were never sent. `underWay`: orders that were or may have been sent and have no outcome yet;
+ * `cancelled`: orders that were never sent. `accepted`: orders that the API had accepted by then. `underWay`: orders that were or may have been sent and have no outcome yet;
  * they continue. `reading`: the rest of the file is canceled as it is read.
  */
-type Cancelled = { cancelled: number; underWay: number; reading: boolean };
+type Cancelled = { cancelled: number; accepted: number; underWay: number; reading: boolean };
 
 /** A page that was being admitted when the batch was canceled is complete after this many milliseconds. */
 const LOOK_AGAIN = 300;
@@ -24,8 +25,9 @@ const GIVEN_BACK = 1_200;
  * Cancels every order of a batch that was certainly never sent, and the part of its file that is not admitted yet.
  * Orders that were or may have been sent continue. A held batch is released.
  */
-export async function cancelBatch({ batch: name, no }: Batch, context: OperatorContext): Promise<Cancelled> {
+export async function cancelBatch({ batch: name, no, counts }: Batch, context: OperatorContext): Promise<Cancelled> {
   const { batches, clock, store, ledger } = context;
+  const before = await batches.find(name);
   await batches.cancel(name, store.time.now());
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
@@ -43,17 +45,21 @@ export async function cancelBatch({ batch: name, no }: Batch, context: OperatorC
     await clock.sleep(GIVEN_BACK);
     cancelled += await cancelUnsent(name, context);
   }
-  const state = (await batches.find(name))?.state;
-  return { cancelled, underWay: await countUnderWay(name, context), reading: state === 'reading' };
+  const underWay = await countUnderWay(name, context);
+  // The daemon cancels the rest of the file. An order that was sent before is not counted again at its batch.
+  const after = await batches.find(name);
+  const atBatch = (after?.counts.cancelled ?? 0) - (before?.counts.cancelled ?? 0);
+  const { accepted } = (after ?? before)?.counts ?? counts;
+  return { cancelled: Math.max(cancelled, atBatch), accepted, underWay, reading: after?.state === 'reading' };
 }
 
-/** What a cancellation did, in words; `counts`: those before it. */
+/** What a cancellation did, in words. */
 export function cancelledText(
-  { batch, counts }: Pick<Batch, 'batch' | 'counts'>,
-  { cancelled, underWay, reading }: Cancelled,
+  { batch }: Pick<Batch, 'batch'>,
+  { cancelled, accepted, underWay, reading }: Cancelled,
 ): string {
   const kept = [
-    counts.accepted > 0 ? `${counted(counts.accepted, 'order')} had been accepted before` : '',
+    accepted > 0 ? `${counted(accepted, 'order')} had been accepted before` : '',
     underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
     reading ? 'the rest of the file is cancelled as it is read' : '',
   ].filter((text) => text !== '');
@@ -121,8 +127,19 @@ export function notHeld({ batch, state }: Batch): PoSyncError {
   });
 }
 
-/** A batch that is finished cannot be canceled. */
-export function isFinished({ batch }: Batch): PoSyncError {
+/** A batch that is finished cannot be canceled. An unreadable file may have no dead letters to close. */
+export function isFinished({ batch: { batch, name, open, settledPath }, standing, error }: BatchView): PoSyncError {
+  if (standing === 'unreadable' && open === 0) {
+    const dismiss = settledPath === undefined ? '' : ` To dismiss it, remove ${settledPath}.`;
+    return new PoSyncError(
+      'batch-finished',
+      `Batch ${batch} has no orders to cancel: its file ${name} is unreadable.`,
+      {
+        remedy: `${error?.remedy ?? CORRECT_FILE}${dismiss}`,
+        facts: { batch },
+      },
+    );
+  }
   return new PoSyncError('batch-finished', `Batch ${batch} is finished: each of its orders has an outcome.`, {
     remedy: `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`,
     facts: { batch },

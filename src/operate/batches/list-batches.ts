@@ -1,7 +1,10 @@
-import { join } from 'node:path';
-import { PoSyncError } from '../../core/errors.ts';
+import { lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import { type Batch, type Batches, totalOrders } from '../../ledger/batches/batches.ts';
+import { environmentOf } from '../../intake/environment-marker.ts';
+import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
+import { canBeOfFile } from '../../order/batch.ts';
 import { countNeedingPerson, countSettled } from '../../order/outcome.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -9,10 +12,14 @@ import type { OperatorContext } from '../operator-context.ts';
 const PAGE = 1000;
 
 /**
- * Finds a batch by its name or the end of its name; the last eight characters are enough.
- * Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
+ * Finds a batch by its name or the end of its name; the last eight characters are enough. `byFile`: also by the name of its
+ * file, if only one batch has it. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
  */
-export async function findBatch(text: string, batches: Pick<Batches, 'find' | 'names'>): Promise<Batch> {
+export async function findBatch(
+  text: string,
+  batches: Pick<Batches, 'find' | 'names'>,
+  { byFile = false } = {},
+): Promise<Batch> {
   const exact = await batches.find(text);
   if (exact) return exact;
   const found: string[] = [];
@@ -20,7 +27,23 @@ export async function findBatch(text: string, batches: Pick<Batches, 'find' | 'n
   if (found.length > 1) throw ambiguous(text, found);
   const batch = found[0] === undefined ? undefined : await batches.find(found[0]);
   if (batch) return batch;
-  throw unknownBatch(text);
+  const ofFile = await batchesOfFile(text, batches);
+  if (ofFile.length === 0) throw unknownBatch(text);
+  if (byFile && ofFile[0] !== undefined && ofFile.length === 1) return ofFile[0];
+  throw namesFile(text, ofFile);
+}
+
+/** Maximum number of batches of one file name that are looked at, the newest first. */
+const MOST_OF_FILE = 50;
+
+async function batchesOfFile(file: string, batches: Pick<Batches, 'find' | 'names'>): Promise<Batch[]> {
+  const names: string[] = [];
+  for await (const name of allNames(batches)) {
+    if (canBeOfFile(name, file)) names.push(name);
+    if (names.length === MOST_OF_FILE) break;
+  }
+  const found = await Promise.all(names.map(batches.find));
+  return found.filter((batch) => batch?.name === file).filter((batch) => batch !== undefined);
 }
 
 /** The names of all batches, newest first. */
@@ -37,6 +60,20 @@ export function unknownBatch(text: string): PoSyncError {
   return new PoSyncError('batch-unknown', `Batch ${text} not found.`, {
     remedy: 'Run po-sync batches list to see all batches. The last eight characters of a name are enough.',
     facts: { batch: text },
+  });
+}
+
+/** A file's name where a batch is meant: with one batch or several. */
+function namesFile(file: string, found: readonly Batch[]): PoSyncError {
+  const names = found.map(({ batch }) => batch);
+  const shown = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`;
+  const [code, message] =
+    names.length === 1
+      ? ['batch-unknown', `${file} is the name of a file. Its batch is ${shown}.`]
+      : ['batch-ambiguous', `${file} is the file of ${names.length} batches: ${shown}.`];
+  return new PoSyncError(code, message, {
+    remedy: 'Enter the name of the batch; its last eight characters are enough.',
+    facts: { batch: file },
   });
 }
 
@@ -80,35 +117,70 @@ export async function listBatches(filter: BatchFilter, context: ReportContext): 
     const batch = await context.batches.find(name);
     if (batch === undefined) continue;
     if (batch.startedAt < (filter.since ?? 0)) break;
-    if (!filter.open || isOpen(batch, readLater)) found.push(await viewOf(batch, context));
+    if (!filter.open || (await isOpen(batch, readLater))) found.push(await viewOf(batch, context));
     if (found.length >= filter.most) break;
   }
   return found;
 }
 
-/** The unreadable files of batches, the newest first, that have not been replaced yet. */
+/** The unreadable files of batches, the newest first, that were neither replaced nor dismissed. */
 export async function unreadableFiles(newest: readonly Batch[], context: ReportContext): Promise<BatchView[]> {
   const readLater = new Set<string>();
-  const open = newest.filter((batch) => isOpen(batch, readLater) && standingOf(batch) === 'unreadable');
+  const open: Batch[] = [];
+  for (const batch of newest) {
+    if (await isUnreadable(batch, readLater)) open.push(batch);
+  }
   return Promise.all(open.map((batch) => viewOf(batch, context)));
 }
 
+/** Whether a batch needs a person: dead letters wait, it is held, it cannot be settled, or its file is unreadable. Call it as `isUnreadable`. */
+async function isOpen(batch: Batch, readLater: Set<string>): Promise<boolean> {
+  return (
+    (await isUnreadable(batch, readLater)) ||
+    batch.open > 0 ||
+    batch.held !== undefined ||
+    batch.unsettled !== undefined
+  );
+}
+
 /**
- * Whether a batch needs a person: dead letters wait, it is held, or its file is unreadable and no later file of the
- * same name could be read. Call it newest batch first; `readLater` collects the files that could be read.
+ * Whether the file of a batch is unreadable, is still where it was put away, and no later file of the same name could be
+ * read. Call it newest batch first; `readLater` collects the files that could be read.
  */
-function isOpen(batch: Batch, readLater: Set<string>): boolean {
+async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boolean> {
   const file = JSON.stringify([batch.source, batch.name]);
-  if (standingOf(batch) === 'unreadable') return !readLater.has(file);
+  if (standingOf(batch) === 'unreadable') return !readLater.has(file) && !(await isDismissed(batch));
   readLater.add(file);
-  return batch.open > 0 || batch.held !== undefined;
+  return false;
+}
+
+/** What to do about an unreadable file whose report does not say it. */
+export const CORRECT_FILE = 'Correct the file and drop the complete file again.';
+
+/** How a person dismisses an unreadable file. */
+export const DISMISS =
+  'To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.';
+
+/**
+ * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An
+ * inbox without its marker may be a share that is not mounted now.
+ */
+export async function isDismissed({ settledPath, open }: Pick<Batch, 'settledPath' | 'open'>): Promise<boolean> {
+  if (settledPath === undefined || open > 0) return false;
+  const isThere = await lstat(settledPath).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'ENOENT',
+  );
+  if (isThere) return false;
+  const inbox = dirname(dirname(dirname(settledPath)));
+  return (await environmentOf(inbox).catch(() => undefined)) !== undefined;
 }
 
 /** Adds what the report of an unreadable file says about it. */
 export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'config'>): Promise<BatchView> {
   const report = join(config.reports.path, batch.batch);
   const standing = standingOf(batch);
-  const error = standing === 'unreadable' ? (await readReport(report))?.error : undefined;
+  const error = standing === 'unreadable' ? ((await readReport(report))?.error ?? batch.unreadable) : undefined;
   return { batch, standing, report, ...(error ? { error } : {}) };
 }
 
@@ -119,6 +191,16 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
   if (held) return 'held';
   return state === 'reading' ? 'reading' : 'sending';
 }
+
+/** The standing for people: a batch whose orders all have their outcome waits only for its report. */
+export function standingText({ batch, standing }: BatchView): string {
+  if (batch.unsettled !== undefined) return 'no report yet';
+  return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
+}
+
+/** What it means that a batch is unsettled, and what to do. */
+export const UNSETTLED =
+  'All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.';
 
 /** Orders that have an outcome. */
 export function settledIn({ counts }: Batch): number {
@@ -132,7 +214,7 @@ export function neededPerson({ counts }: Batch): number {
 
 /** A batch in JSON output, with the names of `report.json`. */
 export function batchJson({ batch, standing, report, error }: BatchView) {
-  const { inspection, held } = batch;
+  const { inspection, held, unsettled } = batch;
   return {
     batch: batch.batch,
     source: batch.source,
@@ -148,6 +230,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     open: batch.open,
     error,
     held: held && { reason: held.reason, since: iso(held.since) },
+    unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },
     cancelled: batch.cancelled,
     warnings: inspection?.warnings ?? [],
     settledPath: batch.settledPath,

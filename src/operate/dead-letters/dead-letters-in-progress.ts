@@ -42,11 +42,43 @@ export async function* deadLettersInProgress(context: ProgressContext): AsyncGen
       // A hash that grows during the scan may show a number twice.
       if (batch === undefined || seen.has(`${name}/${field}`)) continue;
       seen.add(`${name}/${field}`);
-      const [result = invalidIn(batch)] = await batches.results(name, [Number(field)]);
-      if (needsPerson(result.outcome)) found.push(await deadLetterOf(number, Number(field), batch, result, context));
+      found.push(...(await inBatch(number, Number(field), batch, context)));
     }
     return found;
   }
+}
+
+/** A dead letter of a batch that has no report yet, and when the file of that batch was taken. */
+export type DeadLetterInProgress = { letter: FoundDeadLetter; startedAt: number; by?: string };
+
+/** The dead letters of one order in batches that have no report yet. */
+export async function deadLettersInProgressOf(
+  number: string,
+  context: ProgressContext,
+): Promise<DeadLetterInProgress[]> {
+  const { redis, keys } = context.store;
+  const text = await redis.hget(keys.waiting, number);
+  if (text === null) return [];
+  const underWay = new Map((await context.batches.underWay()).map((batch) => [batch.batch, batch]));
+  const found: DeadLetterInProgress[] = [];
+  for (const { batch: name, field } of readOpenDeadLetters(text)) {
+    const batch = underWay.get(name);
+    if (batch === undefined) continue;
+    const { startedAt, by } = batch;
+    const letters = await inBatch(number, Number(field), batch, context);
+    found.push(...letters.map((letter) => ({ letter, startedAt, ...(by === undefined ? {} : { by }) })));
+  }
+  return found;
+}
+
+async function inBatch(
+  number: string,
+  ordinal: number,
+  batch: Batch,
+  context: ProgressContext,
+): Promise<FoundDeadLetter[]> {
+  const [result = invalidIn(batch)] = await context.batches.results(batch.batch, [ordinal]);
+  return needsPerson(result.outcome) ? [await deadLetterOf(number, ordinal, batch, result, context)] : [];
 }
 
 async function deadLetterOf(
@@ -88,4 +120,4 @@ function invalidIn({ startedAt }: Batch): StoredResult {
   return { outcome: 'invalid', attempts: 0, at: startedAt, code: 'invalid', message: '' };
 }
 
-const MESSAGE_NOT_KEPT = 'failed a check; the report shows which one once the file is finished';
+const MESSAGE_NOT_KEPT = 'failed a check; the report shows which one when the batch is finished';

@@ -67,9 +67,7 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
  */
 export async function checkFilter({ batch, order }: DeadLetterFilter, context: OperatorContext): Promise<void> {
   if (batch !== undefined && !(await isKnownBatch(batch, context))) throw unknownBatch(batch);
-  if (order !== undefined && !(await isKnownOrder(order, context))) {
-    throw unknownOrder(order, context.config.environment);
-  }
+  if (order !== undefined && !(await isKnownOrder(order, context))) throw await unknownOrder(order, context);
 }
 
 async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {
@@ -85,13 +83,31 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
   return (await findAppearances(order, context)).length > 0;
 }
 
-/** Neither ledger nor reports contain this order number, and no person acted on it. */
-export function unknownOrder(order: string, environment: string): PoSyncError {
-  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.`, {
+/** Neither ledger nor reports contain this order number, and no person acted on it. Names the number that was probably meant. */
+export async function unknownOrder(order: string, context: OperatorContext): Promise<PoSyncError> {
+  const { environment } = context.config;
+  const near = await spelledAlike(order, context);
+  const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.${guess}`, {
     remedy:
-      'Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Orders of a file that is being read appear as they are read.',
+      'Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read.',
     facts: { order, environment },
   });
+}
+
+/** Known numbers that differ only in case or spaces, as far as a few other spellings of the number find them. */
+async function spelledAlike(order: string, { ledger, store }: OperatorContext): Promise<string[]> {
+  const spellings = [order.trim(), order.replace(/\s+/g, ''), order.trim().replace(/\s+/g, ' ')].flatMap((one) => [
+    one,
+    one.toUpperCase(),
+    one.toLowerCase(),
+    one.charAt(0).toUpperCase() + one.slice(1).toLowerCase(),
+  ]);
+  const others = [...new Set(spellings)].filter((one) => one !== order && one !== '');
+  if (others.length === 0) return [];
+  const { redis, keys } = store;
+  const [known, waiting] = await Promise.all([ledger.lookup(others), redis.hmget(keys.waiting, ...others)]);
+  return others.filter((_, i) => (known[i]?.kind ?? 'nothing') !== 'nothing' || waiting[i] != null);
 }
 
 /** Collects items into pages of `size`; the last page may be shorter. */

@@ -1,10 +1,9 @@
 import type { ListedOrder } from '../../api/list.ts';
-import type { Entry } from '../../ledger/entry.ts';
+import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
 import { createRowClaims } from '../../ledger/row-claims.ts';
-import type { Known } from '../../ledger/transitions/admission.ts';
-import { next } from '../../ledger/transitions/next.ts';
+import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import type { OperatorContext } from '../operator-context.ts';

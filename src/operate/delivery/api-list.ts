@@ -3,7 +3,8 @@ import { openPartner, type Partner } from '../../api/partner.ts';
 import { loadNetwork } from '../../config/network.ts';
 import { loadSecrets } from '../../config/secrets.ts';
 import type { Variables } from '../../config/variables.ts';
-import { PoSyncError } from '../../core/errors.ts';
+import { interruption, PoSyncError } from '../../core/errors.ts';
+import { withoutStop } from '../../core/format.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import type { Listed } from '../dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -45,7 +46,7 @@ async function waitForLease({ store, owner, clock, stopping }: LeaseContext): Pr
   for (;;) {
     const lease = await takeLease(store.redis, store.keys.verificationLock, owner, LEASE);
     if (lease) return lease;
-    if (stopping.aborted) throw new PoSyncError('interrupted', 'Interrupted while another process reads the list.');
+    if (stopping.aborted) throw interruption('Interrupted while another process reads the list.');
     await clock.sleep(TRY_AGAIN, stopping);
   }
 }
@@ -76,9 +77,4 @@ export async function findListed(numbers: ReadonlySet<string>, read: ReadList): 
     if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
   });
   return end.kind === 'complete' ? { listed } : { listed: undefined, trouble: withoutStop(end.said.message) };
-}
-
-/** Removes the final period of a sentence that becomes part of another. */
-export function withoutStop(text: string): string {
-  return text.replace(/[.\s]+$/, '');
 }

@@ -1,4 +1,4 @@
-import { duration, iso } from '../../core/format.ts';
+import { duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -16,18 +16,18 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   return code === ROLLED_BACK || code === NEW_LEDGER ? 'list' : 'automatic';
 }
 
-/** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then the test. */
+/** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then sent as a trial. */
 export type ShownPause = Pause & { waitsForOrder?: true };
 
 /** What a reader sees of a pause after "paused": an operator's reason begins with the word. */
 export function pausedText({ code, reason, since }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
   const span = `for ${duration(Math.max(0, now - since))}`;
-  return code === OPERATOR ? `${span} ${byWhom(reason)}` : `${span}: ${reason}`;
+  return code === OPERATOR ? `${span} ${byWhom(reason)}` : `${span}: ${withoutStop(reason)}`;
 }
 
 /** The reason of an operator's pause without its first word. */
 export function byWhom(reason: string): string {
-  return reason.replace(/^paused /, '');
+  return withoutStop(reason.replace(/^paused /, ''));
 }
 
 /** A pause in JSON output. */
@@ -40,7 +40,7 @@ export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
   };
 }
 
-/** Most characters of a reason that are kept. */
+/** Maximum characters of a reason that are kept. */
 const LONGEST_REASON = 500;
 
 /** Pauses delivery until `resumeDelivery`; files are still taken. Returns the reason as it is shown. */

@@ -1,20 +1,16 @@
-import { stat } from 'node:fs/promises';
-import type { Config, Source } from '../../config/config.ts';
-import { fixedFolder } from '../../config/rules/sources.ts';
-import { redactedConfig } from '../../config/show.ts';
-import { isWebAddress } from '../../config/source-schema.ts';
-import { codeOf } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Store } from '../../redis/store.ts';
+import { forgottenBatches } from '../batches/forgotten-batches.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried } from '../orders/wait-of.ts';
 import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
+import { type SourceStatus, sourcesOf } from './source-status.ts';
 
 /** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
@@ -40,16 +36,6 @@ export type Status = {
   pauses: ShownPause[];
 };
 
-export type SourceStatus = {
-  name: string;
-  type: Source['type'];
-  path: string;
-  /** Of the file, or of a pattern's folder. `unreachable`, with the system's error code; `not checked`: an address. */
-  state: 'ok' | 'missing' | 'unreachable' | 'not checked';
-  code?: string;
-  last?: { batch: string; file: string; at: number };
-};
-
 const PAGE = 500;
 
 /** How many batches are searched for the last one of a source and for unreadable files. */
@@ -58,7 +44,7 @@ const LOOK_BACK = 200;
 /** Reads the state of the environment; changes nothing. `countLetters`: counts open dead letters, instead of in every batch. */
 export async function readStatus(
   context: OperatorContext,
-  countLetters: () => Promise<WaitGroup> = () => openDeadLetters(context.store, context.batches),
+  countLetters: () => Promise<WaitGroup> = () => openDeadLetters(context),
 ): Promise<Status> {
   const { config, store, batches, queue, breaker } = context;
   const { redis, keys, time } = store;
@@ -114,8 +100,21 @@ export function withTest(pause: Pause, waits: readonly Pick<WaitGroup, 'for'>[])
   return waits.some(({ for: kind }) => canBeTried(kind)) ? pause : { ...pause, waitsForOrder: true };
 }
 
-/** The dead letters that wait for a person, over all batches that the store knows. */
-async function openDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
+/** Adds the dead letters of batches that Redis has lost. */
+function withForgotten(stored: WaitGroup, forgotten: readonly BatchView[]): WaitGroup {
+  const last = forgotten.at(-1)?.batch;
+  if (last === undefined) return stored;
+  const orders = forgotten.reduce((sum, { batch }) => sum + batch.open, stored.orders);
+  const isOlder = stored.oldest === undefined || last.startedAt < stored.oldest.since;
+  return { ...stored, orders, ...(isOlder && { oldest: { batch: last.batch, since: last.startedAt } }) };
+}
+
+/** The dead letters that wait for a person, also of batches that only their reports still know. */
+async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
+  return withForgotten(await storedDeadLetters(context.store, context.batches), await forgottenBatches(context));
+}
+
+async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
   let orders = 0;
   let oldest: string | undefined;
   for (let from = 0; ; from += PAGE) {
@@ -141,53 +140,16 @@ async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
   return left > 0 ? { present: true, expiresInMs: left } : { present: false };
 }
 
-async function sourcesOf(config: Config, newest: readonly Batch[]): Promise<SourceStatus[]> {
-  const last = lastBatches(newest);
-  const { sources } = redactedConfig(config);
-  return Promise.all(
-    sources.map(async ({ name, type, path }) => {
-      const batch = last.get(name);
-      return {
-        name,
-        type,
-        path,
-        ...(await checkPath(path)),
-        ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
-      };
-    }),
-  );
-}
-
-function lastBatches(newest: readonly Batch[]): Map<string, Batch> {
-  const found = new Map<string, Batch>();
-  for (const batch of newest) if (!found.has(batch.source)) found.set(batch.source, batch);
-  return found;
-}
-
-/** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
-export async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
-  if (isWebAddress(path)) return { state: 'not checked' };
-  const isThere = await exists(path);
-  if (isThere.state !== 'missing' || !/[*?{[]/.test(path)) return isThere;
-  return exists(fixedFolder(path));
-}
-
-async function exists(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
-  try {
-    await stat(path);
-    return { state: 'ok' };
-  } catch (error) {
-    const code = codeOf(error) ?? 'unknown';
-    return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
-  }
-}
-
 /** The status in JSON output. */
 export function statusJson({ now, daemons, sources, batches, unreadable, pauses, waits, ...rest }: Status) {
   return {
     ...rest,
     now: iso(now),
-    daemons: daemons.map((daemon) => ({ ...daemon, since: iso(daemon.since) })),
+    daemons: daemons.map(({ notices, ...daemon }) => ({
+      ...daemon,
+      since: iso(daemon.since),
+      ...(notices && { notices: notices.map((trouble) => ({ ...trouble, at: iso(trouble.at) })) }),
+    })),
     sources: sources.map(({ last, ...source }) => ({ ...source, last: last && { ...last, at: iso(last.at) } })),
     batches: batches.map(batchJson),
     unreadable: unreadable.map(batchJson),

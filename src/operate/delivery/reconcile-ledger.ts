@@ -1,5 +1,7 @@
-import type { ListedOrder } from '../../api/list.ts';
+import type { Said } from '../../api/classify.ts';
+import { type ListedOrder, listRemedy } from '../../api/list.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { withoutStop } from '../../core/format.ts';
 import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts';
 import { type Compact, decodeCompact, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -7,7 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { digestOf } from '../../order/digest.ts';
 import { createLedgerRebuild } from '../../reconcile/ledger-rebuild.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type ReadList, withoutStop } from './api-list.ts';
+import type { ReadList } from './api-list.ts';
 
 /** The API's list, read once from `listedFrom` (Redis time), and where it differs from the ledger. */
 export type Comparison = { listed: readonly ListedOrder[]; listedFrom: number; found: Differences };
@@ -41,8 +43,9 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
       count(order);
       listed.push(order);
     });
-    if (end.kind === 'unavailable') throw listUnavailable(end.said.message, (await rebuild.pending()) !== undefined);
+    if (end.kind === 'unavailable') throw listUnavailable(end.said, (await rebuild.pending()) !== undefined);
     if (end.kind !== 'complete') throw listFailed(end.said.message);
+    await ledger.listedTwice.replace(timesListed(listed));
     return { listed, listedFrom, found: await differences(listed, listedFrom) };
   }
 
@@ -80,12 +83,12 @@ function listFailed(message: string): PoSyncError {
   });
 }
 
-function listUnavailable(message: string, deliveryWaits: boolean): PoSyncError {
-  const reason = withoutStop(message);
+function listUnavailable(said: Said, deliveryWaits: boolean): PoSyncError {
+  const reason = withoutStop(said.message);
   return new PoSyncError('list-unavailable', `This API does not offer its list: ${reason}.`, {
     remedy: deliveryWaits
-      ? "Ask the API's owner for the scope read. To resume delivery without the list, at your own risk, run po-sync reconcile --repair --without-list."
-      : "Ask the API's owner for the scope read; without the list there is nothing to compare with.",
+      ? `${listRemedy(said)} To resume delivery without the list, at your own risk, run po-sync reconcile --repair --without-list.`
+      : `${listRemedy(said)} Without the list there is nothing to compare with.`,
     facts: { reason },
   });
 }

@@ -8,12 +8,12 @@ import { allPauses } from '../../deliver/breaker-view.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
-import { livingDaemons } from '../daemon.ts';
+import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
-/** Checks what the daemons of the environment share: their ledger, pauses of delivery, and the admin port of this machine. */
+/** Checks what the daemons of the environment share: their ledger, pauses of delivery, notices that were not accepted, and the admin port of this machine. */
 export async function checkDaemon(place: Place, config: Config): Promise<Finding[]> {
   return [
     ...(await checkFormat(place)),
@@ -22,6 +22,11 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
       const remedy = 'Run po-sync status to see what ends the pause.';
       return { check: 'delivery', state: 'warn', message: `paused: ${reason}`, remedy };
     }),
+    ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>
+      notices.map((trouble): Finding => {
+        return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
+      }),
+    ),
     ...(await checkAdminPort(place, config)),
   ];
 }

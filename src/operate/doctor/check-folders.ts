@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
+import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
-import { codeOf, toError } from '../../core/errors.ts';
-import { environmentOf } from '../../intake/environment-marker.ts';
+import { codeOf, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
+import { requireOwnInbox } from '../../intake/environment-marker.ts';
+import { matchesAny } from '../../intake/export.ts';
+import { ignoredOf, ignoredRemedy, ignoredText } from '../delivery/source-status.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
@@ -58,27 +61,39 @@ async function answersFolder(check: string, folder: string): Promise<Finding[]> 
   }
 }
 
-async function inboxFolder({ name, path: folder }: InboxSource, environment: string): Promise<Finding[]> {
+async function inboxFolder(source: InboxSource, environment: string): Promise<Finding[]> {
+  const { name, path: folder } = source;
   const check = `inbox ${name}`;
   try {
     await tryWriting(folder);
-    const owner = await environmentOf(folder);
-    if (owner !== undefined && owner !== environment) return [foreign(check, folder, owner, environment)];
+    const owner = await requireOwnInbox(folder, environment);
     const elsewhere = await onOtherDevices(folder);
     if (elsewhere.length > 0) return [otherDevice(check, folder, elsewhere)];
-    const whose = owner === undefined ? 'not used by an environment yet' : `used by ${owner}`;
-    return [{ check, state: 'ok', message: `${folder} is writable, ${whose}` }, ...(await roomIn(check, folder))];
+    const whose =
+      owner === undefined
+        ? 'not used by an environment yet (if it was, its share may not be mounted)'
+        : `used by ${owner}`;
+    const writable: Finding = { check, state: 'ok', message: `${folder} is writable, ${whose}` };
+    return [writable, ...(await notRead(check, source)), ...(await roomIn(check, folder))];
   } catch (error) {
     return [unusable(check, folder, error)];
   }
 }
 
+async function notRead(check: string, source: InboxSource): Promise<Finding[]> {
+  const ignored = await ignoredOf(source);
+  if (ignored === undefined) return [];
+  return [{ check, state: 'warn', message: `not read: ${ignoredText(ignored)}`, remedy: ignoredRemedy(ignored) }];
+}
+
 async function exportPath({ name, path: place }: ExportSource): Promise<Finding[]> {
   const check = `export ${name}`;
   if (/^https?:/.test(place)) return [{ check, state: 'ok', message: `${place} is an address; the daemon checks it` }];
-  const folder = /[*?{[]/.test(place) ? path.dirname(place.replace(/[*?{[].*$/, 'x')) : place;
+  const isPattern = /[*?{[]/.test(place);
+  const folder = isPattern ? fixedFolder(place) : place;
   try {
     await access(folder, constants.R_OK);
+    if (isPattern && !(await matchesAny(place))) return [noMatch(check, place)];
     return [{ check, state: 'ok', message: `${place} is readable` }];
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
@@ -91,6 +106,11 @@ async function exportPath({ name, path: place }: ExportSource): Promise<Finding[
       },
     ];
   }
+}
+
+function noMatch(check: string, place: string): Finding {
+  const remedy = 'The daemon waits for one. If the pattern is wrong, correct the path of the source.';
+  return { check, state: 'warn', message: `no file matches ${place}`, remedy };
 }
 
 /** The permissions of a network share are not reliable: only a test write shows whether the folder is writable. */
@@ -125,23 +145,19 @@ async function nearestFolder(folder: string): Promise<string> {
 }
 
 function unusable(check: string, folder: string, error: unknown): Finding {
+  if (error instanceof PoSyncError) return failure(check, error);
   const code = codeOf(error);
   const reason =
     code === 'ENOENT'
       ? 'does not exist'
       : code === 'ENOTDIR'
         ? 'is not a folder'
-        : `cannot be used (${code ?? toError(error).message})`;
+        : `cannot be used (${code ?? toError(error).message}${ownersOf(error, ['; ', ''])})`;
   const remedy =
     code === 'ENOENT'
       ? 'Create or mount it, or correct its path.'
       : 'Give the user that runs po-sync permission to read, write and enter it.';
   return failure(check, new Error(`${folder} ${reason}`), remedy);
-}
-
-function foreign(check: string, folder: string, owner: string, environment: string): Finding {
-  const remedy = `Use a separate inbox for ${environment}.`;
-  return failure(check, new Error(`${folder} belongs to the environment ${owner}`), remedy);
 }
 
 function otherDevice(check: string, folder: string, elsewhere: readonly string[]): Finding {

@@ -13,20 +13,22 @@ import { type Finding, failure } from './finding.ts';
 /** What a daemon connects to. */
 type Target = { called: string; address: string; route: Route; tls: TlsKeys | undefined };
 
+const WEBHOOK = 'webhook';
+
 /** Milliseconds for one connection. */
 const TIMEOUT = 5_000;
 /** Milliseconds before its end at which a certificate is reported. */
 const SOON = 14 * 86_400_000;
 
 /**
- * Checks the way to everything that the daemon calls: the proxy opens a tunnel, certificate files can be read and are
- * valid, and servers present a trusted certificate for their host. `now` in milliseconds.
+ * Checks the connection to everything that the daemon calls: the proxy opens a tunnel, certificate files can be read
+ * and are valid, and servers present a trusted certificate for their host. `now` in milliseconds.
  */
 export async function checkNetwork(config: Config, network: Network, now: number): Promise<Finding[]> {
   const targets = targetsOf(config, network);
   const used = [...targets, { called: 'Redis', tls: config.redis.tls }];
   const files = used.flatMap(({ called, tls }) => (tls ? fileFindings(called, tls, now) : []));
-  const checked = targets.filter(({ address }) => isWorthChecking(new URL(address), network));
+  const checked = targets.filter((target) => isWorthChecking(target, network));
   return [...files, ...(await Promise.all(checked.map((target) => connectionFinding(target, network, now)))).flat()];
 }
 
@@ -44,14 +46,15 @@ function targetsOf(config: Config, network: Network): Target[] {
   });
   const webhooks = config.notify.flatMap((notice): Target[] => {
     if (notice.webhook === undefined) return [];
-    return [{ called: 'webhook', address: notice.webhook, route: network.toNotice(notice), tls: notice.tls }];
+    return [{ called: WEBHOOK, address: notice.webhook, route: network.toNotice(notice), tls: notice.tls }];
   });
   return [...api, ...exports, ...webhooks];
 }
 
-/** Without TLS and proxy, the call itself shows whether the server is there. */
-function isWorthChecking(address: URL, { proxyTo }: Network): boolean {
-  return address.protocol === 'https:' || proxyTo(address) !== undefined;
+/** Without TLS and proxy, the call itself shows whether the server is there. A webhook is called only when there is a notice. */
+function isWorthChecking({ called, address }: Target, { proxyTo }: Network): boolean {
+  const url = new URL(address);
+  return called === WEBHOOK || url.protocol === 'https:' || proxyTo(url) !== undefined;
 }
 
 async function connectionFinding(
@@ -61,7 +64,7 @@ async function connectionFinding(
 ): Promise<Finding[]> {
   const { origin, protocol, hostname, port, host } = new URL(address);
   const proxy = proxyTo(new URL(origin));
-  const check = `way to ${called}`;
+  const check = `connection to ${called}`;
   try {
     const connector = createConnector(new URL(origin), TIMEOUT, route);
     const bare = hostname.replace(/^\[|\]$/g, '');
@@ -86,7 +89,7 @@ async function connectionFinding(
 
 function fileFindings(called: string, { caFile, certFile }: TlsKeys, now: number): Finding[] {
   const files = [
-    ['caFile', caFile, `authorities of ${called}`],
+    ['caFile', caFile, `CA certificates of ${called}`],
     ['certFile', certFile, `certificate for ${called}`],
   ] as const;
   return files.flatMap(([key, file, check]): Finding[] => {

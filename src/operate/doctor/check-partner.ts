@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../api/create.ts';
-import { type ListEnd, listOrders } from '../../api/list.ts';
+import { type ListEnd, listOrders, listRemedy } from '../../api/list.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
 import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
-import { orders } from '../../core/format.ts';
+import { orders, withoutStop } from '../../core/format.ts';
 import type { Http, HttpEnd } from '../../core/http.ts';
 import { checkClock, type Finding, failure } from './finding.ts';
 
@@ -65,11 +65,8 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
       return {
         check,
         state: 'warn',
-        message: `${baseUrl} does not offer its list (${end.said.message}); an order whose answer is lost stays in doubt`,
-        remedy:
-          end.said.httpStatus === 403
-            ? "Ask the API's owner for the scope read."
-            : "Check baseUrl. If it is right, ask the API's owner whether it offers the list.",
+        message: `${baseUrl} does not offer its list (${withoutStop(end.said.message)}); an order whose answer is lost stays in doubt`,
+        remedy: listRemedy(end.said),
       };
     case 'unauthorized':
       return failure(

@@ -89,12 +89,12 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
   const remedy =
     'Set appendonly yes and appendfsync always. Without redis.url po-sync runs its own Redis with these settings.';
   if (aof && fsync === 'always') {
-    return { check, state: 'ok', message: 'confirmed writes survive a power cut (appendonly, fsync always)' };
+    return { check, state: 'ok', message: 'confirmed writes survive a power failure (appendonly, fsync always)' };
   }
   if (aof) {
     if (fsync === undefined) return { check, state: 'warn', message: `appendfsync ${UNCHECKED}`, remedy: ASK_OWNER };
     const lost = fsync === 'everysec' ? 'about 1 s' : 'up to 30 s';
-    const message = `a power cut may lose ${lost} of writes (appendfsync ${fsync})`;
+    const message = `a power failure may lose ${lost} of writes (appendfsync ${fsync})`;
     return { check, state: 'warn', message, remedy };
   }
   if (save !== undefined && save !== '') {

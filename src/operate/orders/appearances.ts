@@ -10,14 +10,14 @@ import { type Report, readReport } from '../../report/report.ts';
 import { readResults } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
-/** One row of an order in the report of a finished batch. */
+/** One row of an order in the report of a finished batch, or of a batch in progress as far as the ledger knows it. */
 export type Appearance = {
   batch: string;
   source: string;
   file: string;
   /** When the file was taken, ISO 8601. */
   startedAt: string;
-  /** The person who handed it in at the admin port. */
+  /** The person who submitted it at the admin port. */
   by?: string;
   result: OrderResult;
   deadLetter?: DeadLetter;
@@ -25,7 +25,7 @@ export type Appearance = {
 
 /** The end of a text about a file; empty for one that a source took. */
 export function handedIn(by: string | undefined): string {
-  return by === undefined ? '' : `, handed in by ${by}`;
+  return by === undefined ? '' : `, submitted by ${by}`;
 }
 
 /** Every appearance of an order number in these reports, or in all that are kept, oldest first. Reads each results.csv once. */

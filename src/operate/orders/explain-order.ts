@@ -6,8 +6,10 @@ import { closingWord } from '../../order/closing-text.ts';
 import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
+import { deadLettersInProgressOf } from '../dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
+import type { OrderContent } from './order-content.ts';
 import { readSurroundings } from './read-waits.ts';
 import { type Wait, waitOf } from './wait-of.ts';
 
@@ -17,14 +19,18 @@ export type OrderHistory = {
   /** `nothing`: the ledger has no entry for it. */
   state: 'nothing' | 'accepted' | EntryState;
   /**
-   * The API has it: since when, after how many attempts, from which batch, and who handed that in; no batch if the API
+   * The API has it: since when, after how many attempts, from which batch, and who submitted that; no batch if the API
    * had it before.
    */
   accepted?: { at: number; attempts: number; batch?: string; by?: string };
   /** Not settled, or waiting for a person. */
   open?: OpenOrder;
+  /** How often the API's last complete list showed it, if more than once: it was created more than once. */
+  timesListed?: number;
   operatorActions: OperatorAction[];
   appearances: Appearance[];
+  /** Its items, where they were asked for. */
+  content?: OrderContent;
 };
 
 /** An order that the ledger has not settled. */
@@ -34,7 +40,7 @@ export type OpenOrder = {
   takenAt: number;
   /** The file of a batch that the store still knows. */
   file?: string;
-  /** The person who handed it in at the admin port. */
+  /** The person who submitted it at the admin port. */
   by?: string;
   heldBecause?: string;
   line: number;
@@ -61,22 +67,29 @@ export async function explainOrder(
   context: OperatorContext,
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
-  const { ledger, batches, config } = context;
-  const [[known], operatorActions, appearances] = await Promise.all([
+  const { ledger, batches } = context;
+  const [[known], [timesListed], operatorActions, reported, unreported] = await Promise.all([
     ledger.lookup([order]),
+    ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
     findAppearances(order, context, reports === 'all' ? undefined : await batchesOf(order, context, reports)),
+    appearancesInProgress(order, context),
   ]);
-  const base = { order, operatorActions, appearances };
+  const own = known?.kind === 'open' ? known.entry.batch : undefined;
+  const isNew = ({ batch }: Appearance) => batch !== own && reported.every((one) => one.batch !== batch);
+  const appearances = [...reported, ...unreported.filter(isNew)];
+  const base = { order, ...(timesListed === undefined ? {} : { timesListed }), operatorActions, appearances };
   switch (known?.kind) {
     case undefined:
     case 'nothing':
-      if (appearances.length + operatorActions.length === 0) throw unknownOrder(order, config.environment);
+      if (appearances.length + operatorActions.length === 0) throw await unknownOrder(order, context);
       return { ...base, state: 'nothing' };
     case 'accepted': {
       const { at, attempts, batchNo } = known.compact;
-      const batch = await batches.nameOf(batchNo);
-      const by = batch === undefined ? undefined : (await batches.find(batch))?.by;
+      // A ledger that was rebuilt from the API's list has lost the batch; its report still names it.
+      const reported = appearances.find(({ result }) => result.outcome === 'accepted');
+      const batch = (await batches.nameOf(batchNo)) ?? reported?.batch;
+      const by = batch === undefined ? undefined : ((await batches.find(batch))?.by ?? reported?.by);
       const from = { ...(batch === undefined ? {} : { batch }), ...(by === undefined ? {} : { by }) };
       return { ...base, state: 'accepted', accepted: { at, attempts, ...from } };
     }
@@ -101,6 +114,30 @@ async function batchesOf(
   const entry = known?.kind === 'open' ? known.entry.batch : undefined;
   const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
   return [...new Set([own, entry, ...open, ...followers, ...more].filter((name) => name !== undefined))].sort();
+}
+
+/** The order in files that have no report yet, where it needs a person; the line of an invalid one is not known: 0. */
+async function appearancesInProgress(order: string, context: OperatorContext): Promise<Appearance[]> {
+  const found = await deadLettersInProgressOf(order, context);
+  return found.map(({ letter, startedAt, by }) => {
+    const { batch, source, file, kind, attempts, code, message, lastAt, location } = letter;
+    const result = {
+      line: location.line,
+      purchaseOrderNumber: order,
+      outcome: kind,
+      attempts,
+      at: lastAt,
+      code,
+      message,
+    };
+    const { batch: _b, source: _s, file: _f, now: _n, ...deadLetter } = letter;
+    return { batch, source, file, startedAt: iso(startedAt), ...(by === undefined ? {} : { by }), result, deadLetter };
+  });
+}
+
+/** `, line 7`; empty while the line is not known. */
+export function lineText({ result }: Pick<Appearance, 'result'>): string {
+  return result.line === 0 ? '' : `, line ${result.line}`;
 }
 
 async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOrder> {
@@ -162,7 +199,8 @@ function endKey({ at, by, who = '' }: Pick<Closed, 'at' | 'by' | 'who'>): string
 
 /** What an operator did, as an event of the history. A discarded content is not the order that the API may have. */
 export function actionText({ what, who }: Pick<OperatorAction, 'what' | 'who'>): string {
-  return what === 'discarded' ? `content that waited for a person was discarded by ${who}` : `${what} by ${who}`;
+  if (what === 'discarded') return `content that waited for a person was discarded by ${who}`;
+  return `${what === 'rebuilt' ? closingWord(what) : what} by ${who}`;
 }
 
 /** Why there are more attempts than `delivery.attempts` allows. */

@@ -1,13 +1,15 @@
+import { admit } from '../../admit/admission.ts';
 import type { ListedOrder } from '../../api/list.ts';
 import type { Variables } from '../../config/variables.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { withoutStop } from '../../core/format.ts';
 import { existingOf } from '../../ledger/adopt.ts';
+import type { Known } from '../../ledger/entry.ts';
 import { isSameContent } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { admit, type Known } from '../../ledger/transitions/admission.ts';
 import { digestOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type ValidOrder } from '../../order/order.ts';
-import { openApiList, withoutStop } from '../delivery/api-list.ts';
+import { openApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What would become of the orders of a file. `waiting`: a dead letter with the same content waits for a person. */

@@ -79,7 +79,7 @@ async function addSet(
   groups.set('unexamined', { for: 'unexamined', reason: 'not examined one by one', orders: before + rest });
 }
 
-/** Groups with one reason for all orders are apart by it; the others show the reason of their oldest order. */
+/** Groups with one reason for all orders are separated by it; the others show the reason of their oldest order. */
 const SHARED: readonly WaitKind[] = ['release', 'pause', 'first-list'];
 
 function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): void {

@@ -1,12 +1,11 @@
 import { PoSyncError } from '../../core/errors.ts';
-import type { Entry } from '../../ledger/entry.ts';
+import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { Known } from '../../ledger/transitions/admission.ts';
-import { discarded, mayBeThere } from '../../ledger/transitions/decision.ts';
-import { next } from '../../ledger/transitions/next.ts';
-import type { Decision } from '../../ledger/transitions/step.ts';
+import { discarded, mayBeThere } from '../../ledger/state-machine/decision.ts';
+import { next } from '../../ledger/state-machine/next.ts';
+import type { Decision } from '../../ledger/state-machine/step.ts';
 import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';

@@ -1,4 +1,4 @@
-import { duration } from '../../core/format.ts';
+import { clauses, duration, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -103,7 +103,7 @@ function isOfList({ code }: Pause): boolean {
   return code === NEW_LEDGER || code === ROLLED_BACK;
 }
 
-/** Whether an order that waits for this may be the one that tries whether the API accepts orders again. */
+/** Whether an order that waits for this may be the probe that tests whether the API accepts orders again. */
 export function canBeTried(kind: WaitKind): boolean {
   switch (kind) {
     case 'daemon':
@@ -126,7 +126,8 @@ export function canBeTried(kind: WaitKind): boolean {
 
 /** What an order waits for, without its time. */
 export function waitText({ for: kind, reason }: Pick<Wait, 'for' | 'reason'>): string {
-  const why = reason === '' ? '' : `: ${reason}`;
+  const because = withoutStop(reason);
+  const why = because === '' ? '' : `: ${because}`;
   switch (kind) {
     case 'person':
       return 'a person';
@@ -145,7 +146,7 @@ export function waitText({ for: kind, reason }: Pick<Wait, 'for' | 'reason'>): s
     case 'rate-limit':
       return 'its turn under the rate limit';
     case 'turn':
-      return 'a free call';
+      return 'a free slot for its call';
     case 'answer':
       return `an answer of the API${why}`;
     case 'list':
@@ -155,6 +156,12 @@ export function waitText({ for: kind, reason }: Pick<Wait, 'for' | 'reason'>): s
     case 'unexamined':
       return 'not examined one by one';
   }
+}
+
+/** What an order waits for and when that is checked again, as a clause. */
+export function waitClause(wait: Wait, now: number): string {
+  const until = untilText(wait, now);
+  return clauses(waitText(wait), until === '' ? '' : `next check ${until}`);
 }
 
 /** When a wait ends or is checked again, as a phrase; empty where no time is known. */

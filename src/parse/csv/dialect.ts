@@ -15,8 +15,8 @@ const SEP_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\r|\n)/i;
 const LOOKED_AT = 20;
 
 /**
- * Finds the delimiter from the beginning of a table: the one that shows most of the mapped columns in the header,
- * among equals the one that parts the first rows into equally many fields.
+ * Finds the delimiter from the beginning of a table: the one that shows most of the mapped columns in the header, among
+ * equals the one that separates the first rows into the same number of fields.
  */
 export function findDelimiter(start: string, mapping: Mapping): Delimiter {
   const named = SEP_LINE.exec(start)?.[1];
@@ -94,18 +94,28 @@ type DecimalEvidence = {
   look(cell: string, line: number): void;
   /** The sign that all cells with a sign agree on. */
   sign(): '.' | ',' | undefined;
-  /** Said when both occur. */
+  /** The line of a quantity that has another sign than the mapping names. */
+  otherSignAt(): number | undefined;
+  /** Reported when both occur. */
   warnings(): string[];
 };
 
 const NEVER = 0;
+const NAMES = { '.': 'point', ',': 'comma' } as const;
 
-/** `given`: the sign that the mapping names, which needs no evidence. */
+/** `given`: the sign that the mapping names. */
 export function watchDecimals(given: Decimal = 'auto'): DecimalEvidence {
   const first = { '.': NEVER, ',': NEVER };
+  const otherSign = given === '.' ? ',' : '.';
+
+  function otherSignAt(): number | undefined {
+    return given === 'auto' || first[otherSign] === NEVER ? undefined : first[otherSign];
+  }
+
   return {
+    otherSignAt,
     look(cell, line) {
-      if (given !== 'auto' || (!cell.includes('.') && !cell.includes(','))) return;
+      if (!cell.includes('.') && !cell.includes(',')) return;
       const read = readQuantity(trimBlanks(cell), 'auto', false);
       if ('value' in read && read.sign !== undefined && first[read.sign] === NEVER) first[read.sign] = line;
     },
@@ -115,6 +125,13 @@ export function watchDecimals(given: Decimal = 'auto'): DecimalEvidence {
       return first['.'] !== NEVER ? '.' : first[','] !== NEVER ? ',' : undefined;
     },
     warnings() {
+      const line = otherSignAt();
+      if (given !== 'auto')
+        return line === undefined
+          ? []
+          : [
+              `The mapping sets decimal: "${given}", and line ${line} has a quantity with a decimal ${NAMES[otherSign]}.`,
+            ];
       if (first['.'] === NEVER || first[','] === NEVER) return [];
       return [`Quantities are written with decimal point (line ${first['.']}) and decimal comma (line ${first[',']}).`];
     },

@@ -108,6 +108,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     if (data === undefined) throw emptyFile();
     const { runs, shifted, ownCells, fixRows, numbered, moved } = data;
     const movedAt = moved?.rows();
+    const otherSignAt = decimals.otherSignAt();
     const fixSummary = fixRows?.summary();
     const sign = decimals.sign();
     const reading: TableReading = {
@@ -122,6 +123,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       ...(fixSummary && { fixSummary }),
       ...numbered.held(),
       ...(movedAt && movedAt.size > 0 && { movedAt }),
+      ...(otherSignAt !== undefined && { otherSignAt }),
     };
     const sources = [body, decimals, ownCells, numbered];
     const warnings = [...sources.flatMap((one) => one.warnings()), ...(fixSummary?.warnings ?? [])];
@@ -192,7 +194,7 @@ function cutOff({ line }: Row, how: string) {
     'cut-off',
     message,
     { line },
-    'Drop the complete file again. If it is complete, end its last line.',
+    'Drop the complete file again. If it is complete, add a line end to its last line.',
   );
 }
 

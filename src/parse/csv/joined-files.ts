@@ -4,7 +4,7 @@ import { columnNamed, hasNeededColumns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Row } from './row-parser.ts';
 
-/** The cells of a row, parted by every delimiter that a file may have. */
+/** The cells of a row, separated by every delimiter that a file may have. */
 export function partedCells(cells: readonly string[]): string[] {
   return cells.flatMap((cell) => cell.split(/[,;\t|]/));
 }

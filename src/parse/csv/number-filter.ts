@@ -1,7 +1,7 @@
 import { textHash } from '../../order/digest.ts';
 
 /**
- * A set of order numbers in a fixed room (Bloom filter): what was added is always found; of what was not, one in some
+ * A set of order numbers in fixed space (Bloom filter): what was added is always found; of what was not, one in some
  * tens to thousands is found too.
  */
 export type NumberFilter = {
@@ -10,7 +10,7 @@ export type NumberFilter = {
   has: (number: string) => boolean;
   /** How many numbers were added that were not there for certain. */
   readonly size: number;
-  /** The same set in no more room than its size asks for; this one is not to be used any more. */
+  /** The same set in as little space as its size needs. Do not use this one afterwards. */
   folded(): NumberFilter;
 };
 
@@ -70,7 +70,7 @@ function filterOver(words: Uint32Array, alreadyIn: number): NumberFilter {
   };
 }
 
-/** A bit's place counts modulo the room, so that halves laid over each other hold the same set. */
+/** The position of a bit counts modulo the size, so that the union of both halves contains the same set. */
 function fold(words: Uint32Array, length: number): Uint32Array {
   if (length >= words.length) return words;
   const folded = words.slice(0, length);

@@ -6,7 +6,7 @@ import { createNumberCount, createNumberFilter, hashesOf, type NumberFilter } fr
 import type { Row } from './row-parser.ts';
 
 /**
- * Follows the order numbers down a table's rows in a fixed room: `apart` takes up each number that comes again after
+ * Follows the order numbers of a table's rows in fixed space: `apart` collects each number that occurs again after
  * another one; an order whose rows would not fit in memory makes the file unreadable.
  */
 export type Runs = {
@@ -63,7 +63,7 @@ export function createRuns(columns: Columns, expected: number): Runs {
     apart.add(number, hashes);
   }
 
-  /** Numbers that share a bucket are weighed together; ten million rows leave each some kilobytes. */
+  /** The bytes of numbers that share a bucket are added up; ten million rows leave each some kilobytes. */
   function weigh(row: Row): void {
     const size = (sizes[bucket] ?? 0) + row.bytes + LIMITS.rowOverhead;
     sizes[bucket] = size;

@@ -109,7 +109,7 @@ export function watchTwins(add: (text: string, reason: string, line: number) => 
 
   function holdMarked(): void {
     for (const [number, line] of marked) {
-      const reason = `line ${line} begins as a line that is commented out does, others do not,`;
+      const reason = `line ${line} begins like a line that is commented out, and other lines do not,`;
       for (const one of [number, trimBlanks(number.replace(COMMENT, ''))]) add(one, reason, line);
     }
     marked.clear();
@@ -120,7 +120,7 @@ export function watchTwins(add: (text: string, reason: string, line: number) => 
 
 function differs(line: number, number: string, from: string): string {
   const [shown, other] = [number, from].map((text) => escapeHidden(JSON.stringify(shorten(text, 60))));
-  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, blanks, separators, leading zeros, letters that look the same or a word such as copy,`;
+  return `line ${line} has the order number ${shown}, which differs from ${other} only in case, spaces, separators, leading zeros, letters that look the same or a word such as copy,`;
 }
 
 /** Marks around a number that a person adds: `(PO-7)`, `PO-7*`, `Nr. 7`. */
@@ -131,7 +131,7 @@ const ADDED =
   /(?<=\S)(?: |_|(?= ?\())\(?(?:copy|copie|kopie|rev\.? ?\d{1,2}|revised|neu|new|alt|old|korrektur|korrigiert|corrected|updated?|final|storno|storniert|cancell?ed)\)?$/i;
 
 /**
- * A number without case, blanks, leading zeros and marks around it, in Latin letters, with one form of separators, and
+ * A number without case, spaces, leading zeros and marks around it, in Latin letters, with one form of separators, and
  * letters between digits as the digits that they look like.
  */
 function typedForm(number: string): string {

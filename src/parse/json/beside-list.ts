@@ -60,7 +60,7 @@ export function watchBesideList(): BesideList {
         : []),
       ...(failure === undefined
         ? []
-        : [`The file says ${failure}, so it may be incomplete. Drop a file of a complete answer.`]),
+        : [`The file contains ${failure}, so it may be incomplete. Drop a complete file.`]),
       ...(other === undefined ? [] : [differs(other, records)]),
     ];
     return { warnings, hasPageBefore, hasPageBehind: hasPageBehind || isCut };
@@ -83,7 +83,7 @@ function isPage(value: unknown): boolean {
 }
 
 function differs({ key, total }: { key: string; total: number }, records: number): string {
-  return `The file says ${key} ${total}, but ${records} ${records === 1 ? 'record was' : 'records were'} read. If records are missing, drop the complete file again.`;
+  return `The file states ${key} ${total}, but ${records} ${records === 1 ? 'record was' : 'records were'} read. If records are missing, drop the complete file again.`;
 }
 
 /** The orders whose other rows may be on another page, with why. */

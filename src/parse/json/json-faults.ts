@@ -20,10 +20,10 @@ function remedyOf(found: string, expected: Expected): string {
   if (expected === 'comma or end' && /["[{\w-]/.test(found))
     return 'Check for a comma or a quote that is missing before it.';
   if (found === "'" || found === '\u201c' || found === '\u201d')
-    return 'Write texts and keys in straight double quotes (").';
-  if (found === '/' || found === '#') return 'Remove the comment: JSON has none.';
+    return 'Write strings and keys in straight double quotes (").';
+  if (found === '/' || found === '#') return 'Remove the comment: JSON has no comments.';
   if (/[A-Za-z_$+.]/.test(found))
-    return `Write ${expected.startsWith('key') ? 'keys' : 'texts'} in double quotes; JSON has no other words than true, false and null, and no NaN.`;
+    return `Write ${expected.startsWith('key') ? 'keys' : 'strings'} in double quotes. The only words of JSON are true, false and null; it has no NaN.`;
   return 'Correct the file there, or have its program write JSON.';
 }
 
@@ -72,7 +72,7 @@ export function endsBefore(isArray: boolean, { line }: JsonPlace) {
 export function severalLists(names: readonly string[], line: number) {
   const keys = names.map((name) => JSON.stringify(name)).join(' and ');
   const remedy = 'Set records in the mapping to the path of the orders, or use an object that contains no other list.';
-  return unreadable('json-shape', `The file's object holds several arrays: ${keys}.`, { line }, remedy);
+  return unreadable('json-shape', `The object of the file contains several arrays: ${keys}.`, { line }, remedy);
 }
 
 /** A second value where the file may have one only. */
@@ -90,8 +90,8 @@ export function scalarOf(text: string, { line, column }: JsonPlace): unknown {
     const place = { line, column: column + Buffer.byteLength(text.slice(0, at)) };
     const found = JSON.stringify(shorten(text.slice(at, at + 20), 20));
     const remedy = text.startsWith('"')
-      ? 'Write line ends, tabs and backslashes within a text as \\n, \\t and \\\\.'
-      : 'Write a number as in 12, 1.5 or -3, and every other text in double quotes.';
+      ? 'Write line ends, tabs and backslashes within a string as \\n, \\t and \\\\.'
+      : 'Write a number as in 12, 1.5 or -3, and every string in double quotes.';
     throw unreadable('json', `Line ${line}, column ${place.column}: ${found} is not expected there.`, place, remedy);
   }
 }

@@ -1,4 +1,6 @@
 import { LIMITS } from '../../order/limits.ts';
+import { readQuantity } from '../../order/quantity.ts';
+import { trimBlanks } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import type { Row } from '../csv/row-parser.ts';
 import type { NumberFault } from './shown-number.ts';
@@ -6,8 +8,8 @@ import type { NumberFault } from './shown-number.ts';
 type CellFault = NumberFault | 'boolean' | 'formula' | '';
 
 /**
- * A sheet's row as it goes from the process that read it to the one that uses it. `special`: the cells whose text is not
- * all there is to know, each with its column (from 0), its plain value, and why its text is not certain ("" if it is).
+ * A sheet's row as it goes from the process that read it to the one that uses it. `special`: the cells whose text does
+ * not show everything, each with its column (from 0), its plain value, and why its text is not certain ("" if it is).
  */
 export type SheetRow = {
   line: number;
@@ -36,6 +38,7 @@ export async function* tableRows(
   pages: AsyncIterable<readonly SheetRow[]>,
   decimal: Decimal,
   find: (row: SheetRow) => Columns['at'] | undefined,
+  { look, isMixed = false }: QuantityWatch = {},
 ): AsyncGenerator<Row[]> {
   let header: Header | undefined;
   let lastLine = 0;
@@ -46,13 +49,41 @@ export async function* tableRows(
     yield page.map((row) => {
       const isAfterGap = row.line > lastLine + 1;
       lastLine = row.line;
-      const cells = tableCells(row, width, at, decimal);
+      look?.(row, at.quantity);
+      const cells = tableCells(row, width, at, { decimal, isMixed });
       return { line: row.line, cells, bytes: sizeOf(cells), isOneLine: true, isAfterGap };
     });
   }
 }
 
 type Header = { width: number; at: Columns['at'] };
+
+type HowToWrite = { decimal: Decimal; isMixed: boolean };
+
+/** `look` gets each row; `isMixed` as `watchMixedQuantities` found. */
+type QuantityWatch = { look?: (row: SheetRow, quantity: number | undefined) => void; isMixed?: boolean };
+
+/**
+ * Looks for a quantity that is text although it has a decimal sign, such as `3,5`: the spreadsheet did not read it as a
+ * number, so it may have read `1.200` as 1.2. `at` is its line, if the column also has numbers with a fraction.
+ */
+export function watchMixedQuantities() {
+  let at: number | undefined;
+  let hasFraction = false;
+  return {
+    at: () => (hasFraction ? at : undefined),
+    look({ line, cells, special }: SheetRow, column: number | undefined): void {
+      if (column === undefined) return;
+      const own = special.find(([index]) => index === column);
+      if (own !== undefined) hasFraction ||= /^\d+\.\d{1,3}$/.test(own[1]);
+      if (at !== undefined || own !== undefined) return;
+      const text = trimBlanks(cells[column] ?? '');
+      if (!/[.,]/.test(text)) return;
+      const read = readQuantity(text, 'auto', false);
+      if ('value' in read || read.fault === 'ambiguous-number') at = line;
+    },
+  };
+}
 
 /** The header, or the first row if none of the page is one: it is refused then. */
 function headerOf(page: readonly SheetRow[], find: (row: SheetRow) => Columns['at'] | undefined): Header | undefined {
@@ -68,18 +99,18 @@ function headerOf(page: readonly SheetRow[], find: (row: SheetRow) => Columns['a
  * The cells of a row, at least as many as the header has. A value that is sent, but does not show what it is, becomes a
  * formula text that every check refuses; a quantity is read from the number, not from how it is shown.
  */
-function tableCells({ cells, special }: SheetRow, width: number, at: Columns['at'], decimal: Decimal): string[] {
+function tableCells({ cells, special }: SheetRow, width: number, at: Columns['at'], how: HowToWrite): string[] {
   const all = [...cells, ...Array<string>(Math.max(0, width - cells.length)).fill('')];
   for (const [column, plain, fault] of special) {
     const shown = cells[column] ?? '';
-    if (column === at.quantity) all[column] = quantityText(plain, shown, fault, decimal);
+    if (column === at.quantity) all[column] = quantityText(plain, shown, fault, how);
     else if (fault !== '' && fault !== 'labeled' && isSent(column, at))
       all[column] = uncertain(shown === '' ? plain : shown);
   }
   return all;
 }
 
-function quantityText(plain: string, shown: string, fault: CellFault, decimal: Decimal): string {
+function quantityText(plain: string, shown: string, fault: CellFault, how: HowToWrite): string {
   switch (fault) {
     case 'date':
     case 'hidden':
@@ -94,7 +125,7 @@ function quantityText(plain: string, shown: string, fault: CellFault, decimal: D
     case 'digits':
     case 'locale':
     case '':
-      return fraction(plain, decimal);
+      return fraction(plain, how);
   }
 }
 
@@ -102,9 +133,9 @@ function uncertain(text: string): string {
   return `="${text}"`;
 }
 
-/** `1.234` could be a thousand and more: a zero at its end decides. */
-function fraction(text: string, decimal: Decimal): string {
-  const certain = /^-?\d+\.\d{3}$/.test(text) ? `${text}0` : text;
+/** `1.234` could be a thousand and more: a zero at its end decides. In mixed columns, every fraction gets one. */
+function fraction(text: string, { decimal, isMixed }: HowToWrite): string {
+  const certain = (isMixed ? /^-?\d+\.\d{1,3}$/ : /^-?\d+\.\d{3}$/).test(text) ? `${text}0` : text;
   return decimal === ',' ? certain.replace('.', ',') : certain;
 }
 

@@ -122,7 +122,7 @@ function limitProcessorTime(child: ChildProcess, seconds: number): Disposable {
 /** User and system time of a process, in hundredths in `/proc`; 0 where there is none, and for one that ended. */
 async function processorSecondsOf(pid: number | undefined): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the program is in brackets and may contain blanks.
+  // The name of the program is in brackets and may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return stat === '' ? 0 : (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -3,7 +3,7 @@ import { type Columns, hasNeededColumns, resolveColumns } from '../columns.ts';
 import { createRowPages } from '../csv/csv-format.ts';
 import { inspectRows } from '../csv/inspect-table.ts';
 import type { Format } from '../format.ts';
-import { type Lines, type SheetRow, tableRows, type Unseen } from './sheet-row.ts';
+import { type Lines, type SheetRow, tableRows, type Unseen, watchMixedQuantities } from './sheet-row.ts';
 import { openWorkbook } from './workbook.ts';
 
 /** Excel workbooks: their only visible sheet with data, or the one that the mapping names. */
@@ -13,17 +13,20 @@ export const xlsxFormat: Format<'xlsx'> = {
   async inspect(file, mapping, originals) {
     const { sheet, decimal, headerRow } = mapping;
     await using workbook = await openWorkbook(file.handle, file.stamp, { sheet, signal: file.signal });
-    const rows = tableRows(workbook.pages(), decimal, ({ cells, line }) => {
+    const find = ({ cells, line }: SheetRow) => {
       const isHeader = headerRow === 'auto' ? hasNeededColumns(cells, mapping) : line === headerRow;
       return isHeader ? resolveColumns(cells, line, mapping).at : undefined;
-    });
+    };
+    const mixed = watchMixedQuantities();
+    const rows = tableRows(workbook.pages(), decimal, find, { look: mixed.look });
     const { reading, records, orders, warnings } = await inspectRows(rows, file.size, mapping, originals);
     for await (const _ of file.bytes());
     const { header, errorColumns } = reading.columns;
+    const textQuantityAt = mixed.at();
     return {
       records,
       orders,
-      reading: { ...reading, sheet, decimal },
+      reading: { ...reading, sheet, decimal, ...(textQuantityAt !== undefined && { textQuantityAt }) },
       isFixFile: errorColumns.length > 0,
       warnings: [...unseenWarnings(workbook.unseen, reading.columns), ...warnings],
       shape: { format: { type: 'xlsx' }, header },
@@ -32,12 +35,13 @@ export const xlsxFormat: Format<'xlsx'> = {
 
   async *read(file, reading, mapping) {
     const { columns, sheet, decimal } = reading;
+    const isMixed = reading.textQuantityAt !== undefined;
     await using workbook = await openWorkbook(file.handle, file.stamp, { sheet, signal: file.signal });
     const pageOf = createRowPages(reading, mapping);
     const isHeader = ({ cells }: SheetRow) =>
       cells.length === columns.names.length && cells.every((cell, index) => cell === columns.names[index]);
     const find = (row: SheetRow) => (isHeader(row) ? columns.at : undefined);
-    for await (const rows of tableRows(workbook.pages(), decimal, find)) yield pageOf(rows);
+    for await (const rows of tableRows(workbook.pages(), decimal, find, { isMixed })) yield pageOf(rows);
   },
 };
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf, PoSyncError } from '../../core/errors.ts';
+import { codeOf, interruption, PoSyncError } from '../../core/errors.ts';
 import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import {
@@ -139,7 +139,7 @@ async function waitUntilReady(client: Redis, folder: string, state: ServerState,
 
 async function pause({ clock, signal }: Deps): Promise<void> {
   await clock.sleep(20, signal);
-  if (signal?.aborted) throw new PoSyncError('interrupted', 'Interrupted while waiting for the private Redis.');
+  if (signal?.aborted) throw interruption('Interrupted while waiting for the private Redis.');
 }
 
 async function failed(folder: string): Promise<PoSyncError> {
@@ -169,7 +169,7 @@ export async function lockFolder(folder: string, clock: Clock, signal?: AbortSig
   try {
     while (!isTaken(database)) {
       await clock.sleep(20, signal);
-      if (signal?.aborted) throw new PoSyncError('interrupted', `Interrupted while waiting for the lock of ${folder}.`);
+      if (signal?.aborted) throw interruption(`Interrupted while waiting for the lock of ${folder}.`);
     }
   } catch (error) {
     database.close();

@@ -48,13 +48,13 @@ export async function refuseForeignFolder(folder: string): Promise<void> {
 export function cannotUse(folder: string, cause: unknown): PoSyncError {
   return new PoSyncError('redis-folder', `The private Redis cannot use ${folder}: ${toError(cause).message}.`, {
     remedy:
-      'Free some space on its disk, give the user of po-sync permission to write there, or set `data` to another folder.',
+      'Free some space on its disk, give the user that runs po-sync permission to write there, or set `data` to another folder.',
     cause,
   });
 }
 
 /**
- * Writes the server's configuration and returns its file name: no confirmed write is lost in a power cut, nothing is
+ * Writes the server's configuration and returns its file name: no confirmed write is lost in a power failure, nothing is
  * evicted. `ziplist` is the older name of listpack, which every version reads; the limit keeps the jobs of a queue
  * packed, in half the memory.
  */
@@ -174,7 +174,9 @@ async function findFreePort(): Promise<number> {
     const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
     if (await isFree(port)) return port;
   }
-  throw new PoSyncError('redis-port', 'No free port for the private Redis between 20000 and 32000.');
+  throw new PoSyncError('redis-port', 'No free port for the private Redis between 20000 and 32000.', {
+    remedy: 'End programs that use these ports, or set redis.url.',
+  });
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -96,7 +96,7 @@ function escapeCharacter(character: string): string {
 /** Shown right of the error columns of a row that is too short: the row stays invalid until somebody clears it. */
 const UNCHECKED = 'put each value into its column, then clear this cell';
 
-/** The fix file of a table: the input's columns, delimiter, encoding, byte-order mark and line ends. */
+/** The fix file of a table: the input's columns, delimiter, encoding, byte order mark and line ends. */
 function fixRows(shape: FileShape, batch: string): FixForm {
   const header = shape.header ?? [];
   const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));

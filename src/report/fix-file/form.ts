@@ -20,7 +20,8 @@ export type RecordError = { line: number; code: string; message: string };
 const LONGEST_MESSAGE = 1000;
 
 /** A failed check says what to enter; the message of a conflict says only what is known. */
-const CONFLICT_REMEDY = 'to send these items, enter a new order number; otherwise leave this order out';
+const CONFLICT_REMEDY =
+  'if it is the same order, leave it out here and discard it in the dashboard; enter another number only if it really is another order';
 
 /**
  * What is wrong with each record of an order, in the order of the records. An error of the complete order (the API

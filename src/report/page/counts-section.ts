@@ -1,11 +1,14 @@
 import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { closedOf, type Story } from '../story.ts';
+import { allNameless, closedOf, namelessOf, openText, type Story } from '../story.ts';
 import { type Html, html, reportLink, visible } from './html.ts';
 
-/** How many orders have an outcome, and how many of them were settled after they needed a person. */
-type Share = { outcome: Outcome; number: number; settled: number };
+/**
+ * How many orders have an outcome, and how many of them were settled after they needed a person. `nameless`: how many
+ * are rows without an order number, each counted as an order.
+ */
+type Share = { outcome: Outcome; number: number; settled: number; nameless: number };
 
 /** How a part of the bar is drawn: `hatched` needs a person, `waiting` has no outcome yet. */
 type Look = 'done' | 'idle' | 'hatched' | 'waiting';
@@ -14,18 +17,25 @@ type Look = 'done' | 'idle' | 'hatched' | 'waiting';
 export function countsSection(report: Report, story: Story): Html | undefined {
   const shares = OUTCOMES.map((outcome): Share => {
     const settled = needsPerson(outcome) ? closedOf(story.groups, outcome) : 0;
-    return { outcome, number: report.counts[outcome], settled };
+    const nameless = needsPerson(outcome) ? namelessOf(story.groups, outcome) : 0;
+    return { outcome, number: report.counts[outcome], settled, nameless };
   });
   const present = shares.filter((share) => share.number > 0);
   if (present.length === 0) return undefined;
   const hasLater = shares.some(({ settled }) => settled > 0);
   return html`<section aria-labelledby="counts">
-<h2 id="counts">Outcomes</h2>
+<h2 id="counts">${titleOf(report, allNameless(story))}</h2>
 ${bar(present, report)}
 <ul class="counts">${present.map(tile)}</ul>
 ${absent(shares.filter((share) => share.number === 0))}
 ${present.map((share) => numbersOf(share, story.settled.get(share.outcome) ?? [], hasLater))}
 </section>`;
+}
+
+/** What the tiles count: the rows without an order number may belong to fewer orders. */
+function titleOf({ counts }: Report, nameless: number): string {
+  if (counts.orders === 0) return 'Outcomes';
+  return `Outcomes of ${openText(Math.max(counts.orders, nameless), nameless)}`;
 }
 
 const LONGEST_NUMBER = 64;
@@ -78,11 +88,15 @@ function segments(parts: readonly { look: Look; number: number }[], total: numbe
   });
 }
 
-function tile({ outcome, number, settled }: Share): Html {
+function tile({ outcome, number, settled, nameless }: Share): Html {
   const look = needsPerson(outcome) && settled === number ? 'idle' : lookOf(outcome);
   const since = settled === 0 ? '' : settled === number ? '; all settled since' : `; ${count(settled)} settled since`;
   return html`<li class="${look}"><span class="number">${count(number)}</span>
-<span class="word">${swatch(look)} ${outcomeWord(outcome)}</span><span class="meaning">${MEANINGS[outcome]}${since}</span></li>`;
+<span class="word">${swatch(look)} ${outcomeWord(outcome)}</span><span class="meaning">${MEANINGS[outcome]}${rowsIn(number, nameless)}${since}</span></li>`;
+}
+
+function rowsIn(number: number, nameless: number): string {
+  return nameless === 0 ? '' : `; ${openText(number, nameless)}`;
 }
 
 function swatch(look: Look): Html {

@@ -1,6 +1,7 @@
 import { count, orders, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { End } from '../../order/dead-letter.ts';
+import { problemText } from '../../order/record.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
 import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
 
@@ -13,6 +14,8 @@ const MOST_GROUPS_SHOWN = 100;
 const MOST_NAME = 100;
 /** Characters of a message: it ends with what to do. */
 const LONGEST_MESSAGE = 700;
+/** Characters of the items of a refused order. */
+const MOST_ITEMS = 300;
 /** The list of all entries. */
 const ENTRY_LIST = 'dead-letters.json';
 
@@ -38,9 +41,9 @@ function groupCard(group: ErrorGroup, most: number): Html {
   const columns = columnsOf(rows);
   const isSettled = group.closed === group.count;
   return html`<article class="group${isSettled ? ' settled' : ''}">
-<header><p class="tally"><b>${count(group.count)}</b> ${nounOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
-<h3>${sampleOf(group)}</h3>
-<p class="soft"><code>${visible(group.code, MOST_NAME)}</code> ${seen(group)}</p></header>
+<header><h3>${sampleOf(group)}</h3>
+<p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
+<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
@@ -48,9 +51,11 @@ ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.le
 }
 
 /** What a group counts. Rows without a number cannot be counted as orders: several may belong to one. */
-function nounOf({ count: total, nameless }: ErrorGroup): string {
-  if (nameless === total) return total === 1 ? 'row without an order number' : 'rows without an order number';
-  return total === 1 ? 'order' : 'orders';
+function tallyOf({ count: total, nameless }: ErrorGroup): Html {
+  const named = html`<b>${count(total - nameless)}</b> ${total - nameless === 1 ? 'order' : 'orders'}`;
+  const rows = html`<b>${count(nameless)}</b> ${nameless === 1 ? 'row' : 'rows'} without an order number`;
+  if (nameless === 0) return named;
+  return nameless === total ? rows : html`${named} and ${rows}`;
 }
 
 function settledTag(group: ErrorGroup): Html | undefined {
@@ -66,7 +71,12 @@ function sampleOf(group: ErrorGroup): string {
   const message = isOne ? sample : `${sample} (and similar)`;
   return field === '' || others.some((order) => order.field !== field)
     ? message
-    : `${visible(field, MOST_NAME)}: ${message}`;
+    : problemText({ field: visible(field, MOST_NAME), message });
+}
+
+/** A code of po-sync, or the status of the API's answer. */
+function codeText(code: string): Html {
+  return html`${/^\d{3}$/.test(code) ? 'API answer' : 'code'} <code>${visible(code, MOST_NAME)}</code>`;
 }
 
 function seen({ firstAt, lastAt }: ErrorGroup): Html {
@@ -93,6 +103,10 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       differs((order) => order.field),
     ],
     [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
+    [
+      { name: 'Items', show: ({ refusedItems }) => data(visible(refusedItems, MOST_ITEMS)), kind: 'data' },
+      occurs((order) => order.refusedItems),
+    ],
     [{ name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data' }, hasKnown],
     [{ name: 'Already known', show: ({ items, knownItems }) => itemList(knownItems, items), kind: 'data' }, hasKnown],
     [

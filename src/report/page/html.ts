@@ -56,23 +56,42 @@ function batchLink(batch: string): Html {
   return html`<a data-in-reports href="../${encodeURIComponent(batch)}/report.html">${batch}</a>`;
 }
 
+/** The inbox by its path; the page next to a settled file links it. */
+export function inboxText(path: string): Html {
+  return html`<code data-inbox>${path}</code>`;
+}
+
 const IN_REPORTS = /<a data-in-reports href="[^"]*">([^<]*)<\/a>/g;
 const IN_REPORT = /<a data-in-report href="[^"]*">([^<]*)<\/a>/g;
+
+/**
+ * Where a copy of the page is: the report's folder, the fix files next to it, its inbox where that is two folders above,
+ * and the pages of other batches in the same inbox, as relative addresses by batch.
+ */
+export type PlaceOfPage = {
+  report: string;
+  fixes: readonly { name: string; placedAs: string }[];
+  inbox?: string | undefined;
+  pages?: ReadonlyMap<string, string>;
+};
+
+const INBOX_ABOVE = html`<a href="../../">two folders above this page</a>`;
 
 /**
  * The page for the folder of the settled file: links the fix file by its name there, and names the report's other files
  * by their path. Replacing in the finished text is safe, because quotes in data are escaped and ours are not.
  */
-export function pageBeside(
-  page: string,
-  { report, fixes }: { report: string; fixes: readonly { name: string; placedAs: string }[] },
-): string {
+export function pageBeside(page: string, { report, fixes, inbox, pages = new Map() }: PlaceOfPage): string {
   const placed = page
     .replace(IN_REPORT, (_, name: string) => html`<code>${report}/${name}</code>`.markup)
-    .replace(IN_REPORTS, (_, batch: string) => html`<code>${batch}</code>`.markup);
+    .replace(IN_REPORTS, (_, batch: string) => {
+      const page = pages.get(batch);
+      return (page === undefined ? html`<code>${batch}</code>` : html`<a href="${page}">${batch}</a>`).markup;
+    });
+  const linked = inbox === undefined ? placed : placed.replaceAll(inboxText(inbox).markup, () => INBOX_ABOVE.markup);
   return fixes.reduce(
     (text, { name, placedAs }) => text.replaceAll(fixLink(name).markup, () => fixLink(placedAs).markup),
-    placed,
+    linked,
   );
 }
 

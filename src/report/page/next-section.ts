@@ -1,8 +1,8 @@
 import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { openOf, openText, type Story } from '../story.ts';
-import { fileAndBatch, fixLink, type Html, html } from './html.ts';
+import { openOf, openText, type Story, totalsOf } from '../story.ts';
+import { fileAndBatch, fixLink, type Html, html, inboxText } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
@@ -28,7 +28,7 @@ export const CLERK_HELP: readonly string[] = [
   'Correct the values, and keep all columns, also those that begin with _error.',
   'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
   'Save the file and drop it into the inbox that the report names.',
-  'Orders that were accepted are never sent again, so you can drop a file twice without harm.',
+  'Orders that were accepted are never sent again. If you drop a file twice, the second report names the first: what was settled there, discard here.',
   'The line becomes green when every order is settled; ask your operator about orders in conflict or in doubt.',
 ];
 
@@ -48,7 +48,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
         html`To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', report.batch)}`,
       ];
     case 'unreadable':
-      return stepsForUnreadable(report);
+      return [...stepsForUnreadable(report), ...stepsElsewhere(story), ...stepsForDeadLetters(report, story, fixFiles)];
     case 'finished':
       return [...stepsElsewhere(story), ...stepsForDeadLetters(report, story, fixFiles)];
   }
@@ -58,7 +58,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
   if (replacedBy !== undefined) return [];
   const remedy = error?.remedy ?? 'Correct the file at that place.';
-  const place = inbox === undefined ? undefined : html`The inbox is <code>${inbox}</code>. `;
+  const place = inbox === undefined ? undefined : html`The inbox is ${inboxText(inbox)}. `;
   const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again into the inbox. ${place}`;
   return [html`${remedy}`, html`${drop}Orders that the API already has are not sent again.`];
 }
@@ -66,11 +66,14 @@ function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
 function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFiles: readonly string[]): Html[] {
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
+  const totals = totalsOf(groups);
+  const correctable = toCorrect - totals;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
-    toCorrect > 0 ? correct(openText(toCorrect, nameless), report, fixFiles) : undefined,
-    nameless > 0 ? repeatNumbers() : undefined,
-    conflicts.count > 0 ? conflict(conflicts, report, toCorrect > 0 ? [] : fixFiles) : undefined,
+    correctable > 0 ? correct(openText(correctable, nameless - totals), report, fixFiles) : undefined,
+    nameless > totals ? repeatNumbers() : undefined,
+    totals > 0 ? discardTotals(totals) : undefined,
+    conflicts.count > 0 ? conflict(conflicts, report, correctable > 0 ? [] : fixFiles) : undefined,
     failed.count > 0 ? retry(failed.count, report.batch) : undefined,
     doubts.count > 0 ? decide(doubts) : undefined,
   ];
@@ -86,8 +89,8 @@ function stepsElsewhere({ waiting }: Story): Html[] {
   return batches
     .slice(0, BATCHES_SHOWN)
     .map(
-      ([batch, { count: number, file }]) =>
-        html`<b>Continue with the newer report.</b> ${orders(number)} came back and still ${number === 1 ? 'waits' : 'wait'} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.`,
+      ([batch, { count: number, nameless, file }]) =>
+        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} came back and still ${number === 1 ? 'waits' : 'wait'} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.`,
     );
 }
 
@@ -96,13 +99,19 @@ function repeatNumbers(): Html {
   return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below. If all your files are like that, ask your operator to set <code>fillDown</code> in the mapping.`;
 }
 
+/** The fix file has them too: what it leaves out stays open. */
+function discardTotals(number: number): Html {
+  const [rows, them] = number === 1 ? ['row that looks', 'it'] : ['rows that look', 'them'];
+  return html`<b>Discard ${count(number)} ${rows} like a total</b> in the dashboard, or ask your operator to do so. Remove ${them} from the fix file.`;
+}
+
 function correct(what: string, report: Report, fixFiles: readonly string[]): Html {
   return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is already known with different items, and the API cannot change an order. To send the new items, use a new number${rows} and drop the file${into(report)}. To keep the known order, discard the new one in the dashboard, or ask your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number was already sent with different items, and the API cannot change an order. If it is the same order, agree on the change with the supplier and discard this one in the dashboard, or ask your operator. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
 }
 
 function retry(number: number, batch: string): Html {
@@ -123,7 +132,7 @@ function forEach({ count: total, numbers }: Open, show: (number: string) => Html
 
 /** Where corrected files belong, as far as the report knows. */
 function into({ inbox }: Report): Html {
-  return inbox === undefined ? html` into the inbox` : html` into the inbox <code>${inbox}</code>`;
+  return inbox === undefined ? html` into the inbox` : html` into the inbox ${inboxText(inbox)}`;
 }
 
 function fixLinks(names: readonly string[]): Html {

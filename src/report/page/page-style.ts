@@ -75,7 +75,7 @@ a.fix { font-weight: 600; }
 .group + .group { margin-top: 1rem; }
 .group header { margin-bottom: 0.8rem; }
 .group.settled .tally b { color: var(--ink); } .group.settled .tag { border-color: var(--rule); color: var(--soft); }
-.tally { color: var(--soft); font-size: 0.9rem; margin-bottom: 0.25rem; }
+.tally { color: var(--soft); font-size: 0.9rem; margin: 0.25rem 0; }
 .tally b { color: var(--care); font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .tag { display: inline-block; border: 1px solid var(--care-rule); color: var(--care); border-radius: 3px; padding: 0 0.4rem; margin-left: 0.35rem; font-size: 0.8rem; line-height: 1.5; }
 .tag.calm { border-color: var(--rule); color: var(--soft); }
@@ -88,12 +88,14 @@ td.figure { color: var(--soft); }
 td.data { font-family: var(--mono); font-size: 0.85rem; }
 td.data .soft { font-family: system-ui, sans-serif; }
 col.figure { width: 4.5rem; } col.data { width: 24%; } col:last-child { width: auto; }
+.wide colgroup:has(.data ~ .data ~ .data) col.data { width: 14%; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
 .orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
 .command span { display: inline-block; max-width: 100%; }
 details { border-top: 1px solid var(--rule); }
+.soft + details { margin-top: 0.8rem; }
 summary { cursor: pointer; padding: 0.55rem 0; font-size: 0.9rem; color: var(--soft); }
 summary:hover { color: var(--ink); }
 .more { margin-top: 0.6rem; color: var(--soft); font-size: 0.9rem; }

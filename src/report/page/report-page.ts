@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
-import type { Report } from '../report.ts';
-import { openText, type Story, waitingOf } from '../story.ts';
+import { type Report, wasChanged } from '../report.ts';
+import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
@@ -42,7 +42,7 @@ ${nextSection(report, story, fixFiles)}
 ${warnings(report)}
 ${errorsSection(story)}
 ${timelineSection(report, story)}
-${particulars(report)}
+${particulars(report, allNameless(story))}
 </main>
 <script>${{ markup: TIME_SCRIPT }}</script>
 </body>
@@ -87,20 +87,21 @@ function warnings(report: Report): Html | undefined {
 </section>`;
 }
 
-function particulars(report: Report): Html {
+function particulars(report: Report, nameless: number): Html {
   const { format, counts, finishedAt } = report;
   const facts: [string, Html | string][] = [
     ['Batch', report.batch],
     ['State', report.state],
     ['Rows', count(counts.records)],
-    ['Orders', count(counts.orders)],
+    ['Orders', count(Math.max(counts.orders - nameless, 0))],
+    ...(nameless === 0 ? [] : [['Rows without an order number', count(nameless)] as [string, string]]),
     ['Finished', finishedAt === null ? 'not yet' : timeText(finishedAt)],
     ['Format', format === null ? 'unknown' : formatOf(format)],
     ['Size', size(report.bytes)],
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${counts.orders === 0 || finishedAt === null ? undefined : html`<p>All orders with their outcomes: ${reportLink('results.csv')}.</p>`}</footer>`;
+${counts.orders === 0 || finishedAt === null ? undefined : html`<p>All orders with their outcomes: ${reportLink('results.csv')} in the folder of reports, or the page of this file in the dashboard.</p>`}</footer>`;
 }
 
 /** A comma in a list of facts is hard to see. */
@@ -128,7 +129,7 @@ function verdictOf(report: Report, story: Story): Verdict {
     case 'unreadable':
       return {
         mood: report.replacedBy === undefined || story.open > 0 ? 'care' : 'well',
-        verdict: 'This file could not be read',
+        verdict: wasChanged(report) ? 'This file was changed after it was read' : 'This file could not be read',
         lead: unreadableLead(report),
       };
     case 'held':
@@ -166,11 +167,11 @@ function soFar(report: Report): string {
 function finishedVerdict(report: Report, story: Story): Verdict {
   const { orders: total, accepted, cancelled } = report.counts;
   const waiting = waitingOf(story);
-  const open = story.open + waiting;
+  const open = story.open + waiting.count;
   if (open > 0) {
-    const verdict = verdictOfOpen(open, story.nameless, total);
+    const verdict = verdictOfOpen(open, story.nameless + waiting.nameless, total - allNameless(story));
     const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(cancelled)];
-    if (waiting > 0) leads.push(whereTheyWait(waiting, open));
+    if (waiting.count > 0) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
@@ -195,14 +196,14 @@ function withdrawnText(cancelled: number): string {
   return `${orders(cancelled)} ${cancelled === 1 ? 'was' : 'were'} withdrawn and not sent. To send ${cancelled === 1 ? 'it' : 'them'}, correct the complete file and drop it again.`;
 }
 
-/** Rows without a number are not counted as orders: several may belong to one. */
+/** `total`: without the rows that have no number, which are not counted as orders: several may belong to one. */
 function verdictOfOpen(open: number, nameless: number, total: number): string {
   if (nameless > 0) return `${openText(open, nameless)} ${open === 1 ? 'needs' : 'need'} you`;
   if (open === total) return total === 1 ? 'The order needs you' : `All ${orders(total)} need you`;
   return `${count(open)} of ${orders(total)} ${open === 1 ? 'needs' : 'need'} you`;
 }
 
-function whereTheyWait(waiting: number, open: number): string {
-  const who = waiting < open ? count(waiting) : open === 1 ? 'It' : 'They';
-  return `${who} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
+/** Names what waits: after a sentence about the others, "they" would mean them. */
+function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
+  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
 }

@@ -1,5 +1,5 @@
-import { counted, duration } from '../../core/format.ts';
-import type { Report } from '../report.ts';
+import { counted, duration, plainReason } from '../../core/format.ts';
+import { type Report, wasChanged } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html, reportLink, shortTime, timeText, visible, ZONE } from './html.ts';
 
@@ -30,7 +30,9 @@ function stopsOf(report: Report, story: Story): Stop[] {
   if (report.held !== undefined) stops.push({ at: report.held.since, text: 'Batch held' });
   if (report.finishedAt !== null) {
     const text =
-      report.state === 'unreadable' ? 'Found unreadable' : `Last outcome${took(report.startedAt, report.finishedAt)}`;
+      report.state === 'unreadable' && !wasChanged(report)
+        ? 'Found unreadable'
+        : `Last outcome${took(report.startedAt, report.finishedAt)}`;
     stops.push({ at: report.finishedAt, text });
   }
   return stops;
@@ -46,7 +48,7 @@ function stopOfPause({ from, to, reason }: Report['pauses'][number], isPast: boo
   const open = isPast ? 'until after the last outcome' : 'since then';
   const length = to === null ? open : `for ${duration(Date.parse(to) - Date.parse(from))}`;
   // An operator's reason begins with the word.
-  const why = reason.startsWith('paused by ') ? reason.slice('paused'.length) : `: ${reason}`;
+  const why = reason.startsWith('paused by ') ? reason.slice('paused'.length) : `: ${plainReason(reason)}`;
   return { at: from, text: visible(`Paused ${length}${why}`, 300), paused: true };
 }
 

@@ -132,6 +132,7 @@ function writtenFault(fault: Fault): Record<string, unknown> {
   const written = (value: unknown, separator: string) =>
     isRange(value) ? `${value.least}${separator}${Number.isFinite(value.most) ? value.most : ''}` : value;
   const entries = Object.entries(fault).map(([key, value]: [string, unknown]) => {
+    if (key === 'retryAfter' && typeof value === 'number') return [key, `${value}ms`];
     if (!Array.isArray(value) || !value.some(isRange)) return [key, written(value, '..')];
     return [key, value.map((one: unknown) => written(one, '-')).join(',')];
   });

@@ -24,6 +24,12 @@ const duration = textOrNumber(A_DURATION).transform((value, context) => {
   return z.NEVER;
 });
 
+/** The header counts seconds, so a number without a unit would be misread. */
+const WITH_UNIT = 'must be a duration with its unit, such as 120s';
+const durationWithUnit = textOrNumber(WITH_UNIT)
+  .refine((value) => /\D$/.test(String(value)), WITH_UNIT)
+  .pipe(duration);
+
 /** One duration, or a range: `50ms..2s`. */
 const span = textOrNumber(A_SPAN).transform((value, context): Between => {
   const [from, to = from, ...rest] = String(value).split('..');
@@ -103,7 +109,7 @@ const fault = z.discriminatedUnion('kind', [
     /** Any body instead, and headers that are added or replaced; the type of a free body is text/plain without one. */
     text: z.string().optional(),
     headers: headers.optional(),
-    retryAfter: duration.optional(),
+    retryAfter: durationWithUnit.optional(),
     retryAfterForm: z.enum(['seconds', 'date']).default('seconds'),
     ...selectors,
   }),

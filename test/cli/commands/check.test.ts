@@ -55,6 +55,14 @@ async function check(
 const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
 
 describe('po-sync check', () => {
+  test('names the columns that no field is read from, such as one that was meant', async () => {
+    const files = { 'more.csv': 'purchaseOrderNumber,articleCode,quantity,Qty,Remark\n1,A,2,20,-\n' };
+    expect((await check(files)).out).toContain('more.csv: columns that are not sent: Qty, Remark\n');
+    const { out } = await check(files, { json: true });
+    expect(JSON.parse(out).files).toMatchObject([{ unused: ['Qty', 'Remark'] }]);
+    expect((await check({ 'good.csv': GOOD })).out).not.toContain('not sent');
+  });
+
   test('shows the format and the first order exactly as it would be sent', async () => {
     const { code, out } = await check({ 'good.csv': GOOD });
     expect(code).toBe(0);
@@ -80,6 +88,13 @@ First order as it would be sent:
     );
   });
 
+  test('says that the sign of other quantities decides about none that can be read in two ways', async () => {
+    const { code, out } = await check({ 'auto.csv': `${GOOD}3,A,"2,50"\n4,B,1.000\n` });
+    expect(code).toBe(2);
+    expect(out).toContain('utf-8, decimal "," (as its unambiguous quantities have it); 5 rows');
+    expect(out).toMatch(/"1\.000" can be read in two ways; .*set decimal in the mapping/);
+  });
+
   test('shows every problem with file, line, column, value and remedy', async () => {
     const { code, out } = await check({ 'bad.csv': `${GOOD}3,,"1,000"\n4,D\n` });
     expect(code).toBe(2);
@@ -87,7 +102,7 @@ First order as it would be sent:
     expect(lines).toEqual([
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
       'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1, or ask your operator to set decimal in the mapping of the source (order 3)',
-      'bad.csv:5: may lack a row: line 6 has 2 instead of 3 fields and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row (order 3)',
+      'bad.csv:5: a row of this order may be missing: line 6 has 2 instead of 3 fields and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
     ]);
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
@@ -140,7 +155,7 @@ First order as it would be sent:
     const { code, out, err } = await check({ 'good.csv': GOOD }, {}, ['missing.csv']);
     expect(code).toBe(1);
     expect(out).toContain('good.csv: 2 orders, all valid');
-    expect(err).toContain('missing.csv: file-missing: There is no file');
+    expect(err).toContain('missing.csv: file-missing: File');
   });
 
   test('prints one JSON document for several files', async () => {

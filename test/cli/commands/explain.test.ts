@@ -4,7 +4,12 @@ import { createPaint } from '../../../src/cli/terminal/print.ts';
 import type { OpenOrder, OrderHistory } from '../../../src/operate/orders/explain-order.ts';
 
 const AT = '2026-11-21T07:16:00Z';
-const SETTING = { now: Date.parse(AT), reports: '/reports', paint: createPaint({ isTTY: false, env: {} }) };
+const SETTING = {
+  now: Date.parse(AT),
+  reports: '/reports',
+  paint: createPaint({ isTTY: false, env: {} }),
+  columns: undefined,
+};
 const shown = (history: OrderHistory) => orderHistoryText(history, SETTING);
 const base = { order: 'PO-1', operatorActions: [], appearances: [] };
 
@@ -38,4 +43,56 @@ it('an order with more attempts than are allowed says how many count', () => {
   );
   expect(shown({ ...base, state: 'failed', open: { ...open, used: 4 } })).not.toContain('delivery.attempts');
   expect(shown({ ...base, state: 'refused', open: { ...open, used: 0 } })).not.toContain('delivery.attempts');
+});
+
+it('an order of a held batch names the same steps as its batch', () => {
+  const open: OpenOrder = {
+    batch: 'b',
+    takenAt: Date.parse(AT),
+    line: 2,
+    content: { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] },
+    attempts: 0,
+    used: 0,
+    history: [],
+    heldBecause: 'refused alike',
+    waitsFor: { for: 'release', reason: 'refused alike' },
+    followedBy: [],
+  };
+  const text = shown({ ...base, state: 'queued', open });
+  expect(text).toContain(
+    [
+      'Check the refused orders first, then release the batch or cancel it:',
+      '  po-sync dead-letters list --batch b',
+      '  po-sync batches release b',
+      '  po-sync batches cancel b\n',
+    ].join('\n'),
+  );
+});
+
+it('an order that the list shows more than once was created twice', () => {
+  const accepted = { at: Date.parse(AT), attempts: 2 };
+  const text = shown({ ...base, state: 'accepted', accepted, timesListed: 2 });
+  expect(text).toContain("Created twice: the API's last list shows it 2 times.");
+  expect(shown({ ...base, state: 'accepted', accepted })).not.toContain('Created twice');
+});
+
+it.each([80, 120])('a history fits into %i columns, except for words and commands that are longer', (columns) => {
+  const batch = '20261121T071600Z-inbox-orders-3f2a91c0';
+  const message = 'articleCode ART-7 is not in the catalogue of this customer: ask the owner of the catalogue, '.repeat(
+    3,
+  );
+  const refused: OrderHistory['appearances'][number] = {
+    batch,
+    source: 'inbox',
+    file: 'orders.csv',
+    startedAt: AT,
+    result: { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'refused', attempts: 1, at: AT, code: '400', message },
+  };
+  const history: OrderHistory = { ...base, state: 'refused', appearances: [refused] };
+  const text = orderHistoryText(history, { ...SETTING, columns });
+  expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
+  expect(text).toMatch(/refused after 1 attempt: articleCode.*\n {27}\S/);
+  expect(text).toContain('\n  po-sync dead-letters retry --order PO-1\n');
+  const asWords = (shownText: string) => shownText.split(/\s+/).join(' ');
+  expect(asWords(text)).toBe(asWords(shown(history)));
 });

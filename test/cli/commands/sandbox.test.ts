@@ -260,7 +260,7 @@ describe('an invalid value gives one clear error', () => {
     [{ cors: 'https://a.example\nx: y' }, 'Option --cors: "https://a.example\nx: y" is not valid.'],
     [{ listKey: '' }, 'Option --list-key: "" is not valid.'],
     [{ listedState: '' }, 'Option --listed-state: "" is not valid.'],
-    [{ tlsCert: 'cert.pem' }, 'Of --tls-cert and --tls-key only one is set.'],
+    [{ tlsCert: 'cert.pem' }, 'Only one of --tls-cert and --tls-key is set.'],
   ])('%j', async (args, message) => {
     await refused(args).toMatchObject({ code: 'flag-invalid', message });
   });

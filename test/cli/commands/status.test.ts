@@ -1,10 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { batchText } from '../../../src/cli/commands/batch-view.ts';
 import { statusText } from '../../../src/cli/commands/status.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
-import type { Status } from '../../../src/operate/delivery/read-status.ts';
+import { batchJson } from '../../../src/operate/batches/list-batches.ts';
+import { type Status, statusJson } from '../../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -53,7 +57,11 @@ const STATUS: Status = {
       batch: { ...UNREADABLE, state: 'done' },
       standing: 'unreadable',
       report: '/reports/u',
-      error: { code: 'unreadable-quote', message: 'Line 2 opens a quote that is never closed.' },
+      error: {
+        code: 'unreadable-quote',
+        message: 'Line 2 opens a quote that is never closed.',
+        remedy: 'Close the quote.',
+      },
     },
   ],
   token: { present: true, expiresInMs: 2_467_000 },
@@ -66,11 +74,11 @@ const STATUS: Status = {
 const plain = createPaint({ isTTY: false, env: {} });
 
 describe('the status', () => {
-  it('shows how long a daemon has sent no sign of life', () => {
+  it('shows how long a daemon has sent no heartbeat', () => {
     const [daemon] = STATUS.daemons;
     const status = { ...STATUS, daemons: daemon ? [{ ...daemon, silentMs: 7_000 }] : [] };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      'host-a:4711 for 2 h (0.1.0), no sign of life for 7 s\n',
+      'host-a:4711 for 2 h (0.1.0), no heartbeat for 7 s\n',
     );
   });
 
@@ -89,7 +97,7 @@ describe('the status', () => {
         'Orders that wait',
         '  orders  wait for                              until   oldest',
         '   1,202  the end of the pause: paused by anna  in 5 s  PO-1, 5 min ago',
-        '       3  a person                              –       20261121T115500Z-inbox-orders-3f2a91c0, 5 min ago',
+        '       3  a person                              –       batch 3f2a91c0, 5 min ago',
         '',
         'Sources',
         '  source  type    state                 path                 last file',
@@ -103,16 +111,81 @@ describe('the status', () => {
         'Unreadable files',
         '  file        taken      why',
         '  broken.csv  5 min ago  Line 2 opens a quote that is never closed.',
-        '  Correct each file and drop it again.',
+        '  Close the quote.',
+        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.',
         '',
       ].join('\n'),
     );
   });
 
-  it.each([100, 80, 70])('fits its tables into %i columns', (columns) => {
+  it.each([100, 80, 70])('fits into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
-    const tables = text.slice(text.indexOf('Orders that wait')).split('\n');
-    expect(Math.max(...tables.map(textWidth))).toBeLessThanOrEqual(columns);
+    expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);
+    expect(text).toMatch(/\n {2}delivery +paused for 1 min.*\n {16}paused for 5 s/);
+  });
+
+  it('has the remedy of each unreadable file', () => {
+    const [first] = STATUS.unreadable;
+    if (first === undefined) throw new Error('no unreadable file');
+    const pdf = {
+      ...first,
+      batch: { ...first.batch, name: 'order.pdf' },
+      error: { code: 'x', message: 'PDF.', remedy: 'Export a CSV.' },
+    };
+    const forgotten = { ...first, batch: { ...first.batch, name: 'old.csv' }, error: undefined };
+    const text = statusText({ ...STATUS, unreadable: [first, pdf, forgotten] }, { paint: plain, columns: undefined });
+    expect(text).toContain(
+      [
+        '  broken.csv: Close the quote.',
+        '  order.pdf: Export a CSV.',
+        '  old.csv: Correct the file and drop the complete file again.',
+        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.\n',
+      ].join('\n'),
+    );
+  });
+
+  it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', async () => {
+    const [daemon] = STATUS.daemons;
+    const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: NOW - 5_000 };
+    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, notices: [trouble] }] : [] };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      [
+        '  notices       webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost (5 s ago)',
+        '                Check the receiver and notify in the configuration. po-sync tries each notice ten times.\n',
+      ].join('\n'),
+    );
+    const lines = statusText(status, { paint: plain, columns: 80 }).split('\n');
+    expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80);
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8'));
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true }).addSchema(schema);
+    const items = ajv.getSchema(`${schema.$id}#/$defs/status/properties/daemons`);
+    const { daemons } = JSON.parse(JSON.stringify(statusJson(status)));
+    expect(daemons[0].notices[0].at).toBe('2026-11-21T11:59:55.000Z');
+    expect([items?.(daemons), items?.errors]).toEqual([true, null]);
+  });
+
+  it('says of a batch whose report cannot be written that its orders have their outcome, and why', () => {
+    const reason = '/srv/reports/x: the disk is full (ENOSPC)';
+    const counts = { ...noOutcomes(), accepted: 5000 };
+    const view: Status['batches'][number] = {
+      batch: { ...BATCH, name: 'a.csv', counts, open: 0 },
+      standing: 'sending',
+      report: '/r',
+    };
+    const unsettled = { ...view, batch: { ...view.batch, unsettled: { reason, since: NOW - 60_000 } } };
+    const shown = (batch: typeof view) =>
+      statusText({ ...STATUS, batches: [batch] }, { paint: plain, columns: undefined });
+    expect(shown(view)).toMatch(/a\.csv +writing report +5,000\/5,000/);
+    expect(shown(unsettled)).toMatch(/a\.csv +no report yet +5,000\/5,000/);
+    expect(shown(unsettled)).toContain(
+      [
+        'No report yet',
+        `  a.csv, for 1 min: ${reason}`,
+        '  All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.\n',
+      ].join('\n'),
+    );
+    expect(batchText(unsettled, NOW, { paint: plain, columns: undefined })).toContain(reason);
+    expect(batchJson(unsettled)).toMatchObject({ state: 'sending', unsettled: { reason, since: expect.any(String) } });
   });
 
   it('has the same words in color', () => {

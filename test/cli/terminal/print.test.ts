@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { confirmation, createPaint, errorDocument, errorText } from '../../../src/cli/terminal/print.ts';
+import { PoSyncError } from '../../../src/core/errors.ts';
 
 it.each([
   [true, {}, true],
   [true, { NO_COLOR: '1' }, false],
   [true, { NO_COLOR: '' }, false],
   [false, {}, false],
-])('on a terminal %j with %j there is colour: %j', (isTTY, env, coloured) => {
+])('on a terminal %j with %j there is color: %j', (isTTY, env, coloured) => {
   expect(createPaint({ isTTY, env })('bad', 'x') !== 'x').toBe(coloured);
 });
 
@@ -53,10 +54,29 @@ it.each([
   ['EACCES', 'permission'],
 ])('%s is one sentence with a remedy, not a stack trace', (code, remedy) => {
   const error = Object.assign(new Error(`${code}: no, write '/data/x'`), { code, path: '/data/x' });
-  expect(errorText(error)).toMatch(new RegExp(`^po-sync: ${code}: no, write '/data/x'\\.\n  .*${remedy}.*\n$`));
+  expect(errorText(error)).toMatch(
+    new RegExp(`^po-sync: ${code}: no, write '/data/x'( \\(.*\\))?\\.\n  .*${remedy}.*\n$`),
+  );
   expect(errorDocument(error)).toMatchObject({ code: `machine-${code.toLowerCase()}`, facts: { path: '/data/x' } });
 });
 
 it('an error that po-sync did not expect keeps its stack', () => {
   expect(errorText(new TypeError('a bug'))).toMatch(/^po-sync: TypeError: a bug\n\s+at /);
+});
+
+it('an error fits the width of the terminal, its remedy indented', () => {
+  const error = new PoSyncError('order-unknown', 'Order PO-1 not found in staging. Did you mean PO-2 or PO-3?', {
+    remedy: 'Enter the complete number, as in the file, and check the environment.',
+  });
+  expect(errorText(error, 40)).toBe(
+    [
+      'po-sync: Order PO-1 not found in',
+      '         staging. Did you mean PO-2 or',
+      '         PO-3?',
+      '  Enter the complete number, as in the',
+      '  file, and check the environment.',
+      '',
+    ].join('\n'),
+  );
+  expect(errorText(error).split('\n')).toHaveLength(3);
 });

@@ -36,7 +36,7 @@ describe('environments never share', () => {
     [
       'the names of their variables',
       "  Staging: { baseUrl: 'https://b.example.com/api/v1', authUrl: 'https://c.example.com' }",
-      'environments.Staging: would take its credentials from the same variables as staging (PO_SYNC_STAGING_…)',
+      'environments.Staging: would read its credentials from the same variables as staging (PO_SYNC_STAGING_…)',
     ],
   ])('%s', (_, yaml, sentence) => {
     expect(problemsIn(withEnvironments(yaml)).join('\n')).toContain(sentence);
@@ -150,7 +150,7 @@ describe('folders are separate', () => {
 it.each([
   [
     'fields: { purchaseOrderNumber: NO, articleCode: " no" }',
-    'takes the column " no", which purchaseOrderNumber already takes',
+    'is mapped to the column " no", which is already mapped to purchaseOrderNumber',
   ],
   ['fields: { articleCode: [A, B, a] }', 'names the column "a" twice'],
 ])('a column feeds one field: %s', (yaml, sentence) => {
@@ -164,7 +164,7 @@ it.each(['backoff', 'probe'])('the waits of %s grow', (key) => {
 });
 
 describe('the admin port', () => {
-  it.each(['0.0.0.0', '"::"', '10.1.2.3', 'po-sync.example.com'])('at %s wants a token', (host) => {
+  it.each(['0.0.0.0', '"::"', '10.1.2.3', 'po-sync.example.com'])('at %s requires a token', (host) => {
     const text = `${LEAST}admin: { host: ${host} }\n`;
     expect(problemsIn(text)[0]).toContain(
       'can be reached from other machines and needs a token (set PO_SYNC_ADMIN_TOKEN',
@@ -176,7 +176,7 @@ describe('the admin port', () => {
     expect(problemsIn(text, { env: { PO_SYNC_METRICS_TOKEN_FILE: '/x' } })).toEqual([]);
   });
 
-  it.each(['127.0.0.1', '"::1"', 'localhost'])('at %s wants none', (host) => {
+  it.each(['127.0.0.1', '"::1"', 'localhost'])('at %s requires none', (host) => {
     expect(problemsIn(`${LEAST}admin: { host: ${host} }\n`)).toEqual([]);
   });
 });

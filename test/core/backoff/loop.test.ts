@@ -102,7 +102,7 @@ describe('progress', () => {
     expect(progress.stuck()).toBe('list');
   });
 
-  it('is not missing between two rounds, after a failed one, or while Redis is away', async () => {
+  it('is not missing between two rounds, after a failed one, or while Redis is not reachable', async () => {
     let now = 0;
     let isAway = true;
     const progress = watchProgress({ ...standingClock(0).clock, monotonic: () => now }, () => isAway);

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { listRead } from '../../../src/log/events/delivery.ts';
 import type { Log } from '../../../src/log/log.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 
@@ -26,4 +27,14 @@ it('no two events have the same name', () => {
   const names = lines.map((line) => line['event']);
   expect(names.length).toBeGreaterThan(45);
   expect(new Set(names).size).toBe(names.length);
+});
+
+it.each([
+  ['complete', "API's list read for orders in doubt"],
+  ['failed', "API's list could not be read for orders in doubt"],
+  ['unavailable', "API's list could not be read for orders in doubt"],
+])('a list call that ended as %s is logged as %j', (outcome, msg) => {
+  const { log, lines } = capturedLog();
+  listRead(log, { orders: 0, asked: 1, durationMs: 1, outcome, reason: 'the list answers HTTP 500' }, true);
+  expect(lines).toMatchObject([{ event: 'list-read', outcome, reason: 'the list answers HTTP 500', msg }]);
 });

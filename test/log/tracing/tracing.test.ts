@@ -200,7 +200,7 @@ describe('a collector that', () => {
     expect(counts).toEqual({ exported: 1, failed: 0, dropped: 0 });
   });
 
-  it('rejects some of the spans is heard', async () => {
+  it('rejects some of the spans is reported', async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedSpans: '2', errorMessage: 'too many' } });
     await using collector = await openCollector((response) => response.end(body));
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };

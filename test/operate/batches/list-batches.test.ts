@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { markInbox } from '../../../src/intake/environment-marker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
-import { listBatches, unreadableFiles } from '../../../src/operate/batches/list-batches.ts';
+import { findBatch, listBatches, unreadableFiles } from '../../../src/operate/batches/list-batches.ts';
 import { configOf, LEAST } from '../../support/config-text.ts';
 import { openTestRedis } from '../../support/open-redis.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -23,11 +24,16 @@ async function openPlace() {
   const kept = stack.move();
   let at = 0;
 
-  async function take(batch: string, name: string, more: { unreadable?: boolean; open?: number } = {}): Promise<void> {
+  async function take(
+    batch: string,
+    name: string,
+    more: { unreadable?: boolean; open?: number; settledPath?: string } = {},
+  ): Promise<void> {
     at += 1000;
     await batches.begin({ batch, source: 'inbox', kind: 'inbox', name, path: `/in/${name}` }, at);
     if (!more.unreadable) await batches.admitted(batch, 1, '');
     if (more.open) await store.redis.hset(store.keys.batch(batch), { open: more.open });
+    if (more.settledPath) await batches.putAway(batch, more.settledPath);
     await batches.done(batch);
     if (!more.unreadable) return;
     await mkdir(path.join(folder.path, batch));
@@ -43,6 +49,7 @@ async function openPlace() {
         (await listBatches({ open: false, most: 10 }, { batches, config })).map(({ batch }) => batch),
         { batches, config },
       ),
+    find: (text: string) => findBatch(text, batches, { byFile: true }),
     open: async () => namesOf(await listBatches({ open: true, most: 10 }, { batches, config })),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -69,4 +76,37 @@ it('an unreadable file no longer needs a person after a later file of its name c
   expect(await place.open()).toEqual(['b-2']);
   await place.take('b-4', 'orders.csv', { unreadable: true });
   expect(await place.open()).toEqual(['b-4', 'b-2']);
+});
+
+it('an unreadable file that was replaced needs a person while its dead letters wait', async () => {
+  await place.take('b-1', 'orders.csv', { unreadable: true, open: 2 });
+  await place.take('b-2', 'orders.csv');
+  expect(await place.open()).toEqual(['b-1']);
+  expect(await place.unreadable()).toEqual([]);
+});
+
+it('a file that several batches have names them, the newest first', async () => {
+  const names = ['20261121T070000Z-inbox-orders-00000001', '20261121T080000Z-inbox-orders-00000002'];
+  for (const batch of names) await place.take(batch, 'orders.csv');
+  await place.take('20261121T090000Z-inbox-orders-00000003', 'orders.json');
+  await expect(place.find('orders.csv')).rejects.toMatchObject({
+    code: 'batch-ambiguous',
+    message: `orders.csv is the file of 2 batches: ${names.toReversed().join(', ')}.`,
+  });
+  expect(await place.find('orders.json')).toMatchObject({ name: 'orders.json' });
+});
+
+it('an unreadable file that is gone is dismissed, but not where its inbox is gone too', async () => {
+  const inbox = await makeTempFolder();
+  const settledPath = path.join(inbox.path, 'failed', '2026-11-21', 'broken.csv');
+  await place.take('b-1', 'broken.csv', { unreadable: true, settledPath });
+  expect(await place.open()).toEqual(['b-1']);
+  await markInbox(inbox.path, 'staging');
+  expect(await place.open()).toEqual([]);
+  expect(await place.unreadable()).toEqual([]);
+  await mkdir(path.dirname(settledPath), { recursive: true });
+  await writeFile(settledPath, '');
+  expect(await place.open()).toEqual(['b-1']);
+  await inbox[Symbol.asyncDispose]();
+  expect(await place.open()).toEqual(['b-1']);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry, EntryState } from '../../../src/ledger/entry.ts';
-import type { Known } from '../../../src/ledger/transitions/admission.ts';
+import type { Entry, EntryState, Known } from '../../../src/ledger/entry.ts';
 import type { FoundDeadLetter } from '../../../src/operate/dead-letters/dead-letters-in-progress.ts';
 import { judgeRetry, type Listed } from '../../../src/operate/dead-letters/retry-dead-letters.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';

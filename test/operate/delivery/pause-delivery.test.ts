@@ -2,12 +2,20 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Pause } from '../../../src/deliver/breaker-view.ts';
-import { createCircuitBreaker, OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
+import { createCircuitBreaker, createEnvironmentBreaker, OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
-import { endOf, pauseDelivery, pauseJson, resumeDelivery } from '../../../src/operate/delivery/pause-delivery.ts';
+import {
+  endOf,
+  pauseDelivery,
+  pausedText,
+  pauseJson,
+  resumeDelivery,
+} from '../../../src/operate/delivery/pause-delivery.ts';
 import { withTest } from '../../../src/operate/delivery/read-status.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
+import type { Context } from '../../../src/redis/store.ts';
+import { capturedLog } from '../../support/captured-log.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
 
@@ -37,6 +45,61 @@ function openContext() {
     operator: createOperator({ USER: 'anna' }, store.time),
   };
 }
+
+it('the log names each new reason of a pause, with growing gaps for the same change, and the last one at its end', async () => {
+  const { log, lines } = capturedLog();
+  const delivery = { probe: { initial: 60_000, max: 60_000 } };
+  const config = { environment: 'staging', delivery } as Context['config'];
+  const context = { config, store, clock: systemClock, log } as unknown as Context;
+  const breaker = createEnvironmentBreaker(context);
+  const seen = () =>
+    lines.splice(0).map((line) => {
+      const { level: _, time: _t, msg: _m, ...facts } = line;
+      return facts;
+    });
+  await breaker.trip('token-not-accepted', 'Unauthorized.');
+  await breaker.trip('token-not-accepted', 'Unauthorized again.');
+  await breaker.trip('http-500', 'Internal error.');
+  await breaker.trip('http-429', 'Too many; the API asks to wait 9 s');
+  const environment = 'staging';
+  expect(seen()).toEqual([
+    { event: 'delivery-paused', environment, code: 'token-not-accepted', reason: 'Unauthorized.' },
+    {
+      event: 'delivery-pause-changed',
+      environment,
+      code: 'http-500',
+      reason: 'Internal error.',
+      formerCode: 'token-not-accepted',
+      formerReason: 'Unauthorized again.',
+    },
+    {
+      event: 'delivery-pause-changed',
+      environment,
+      code: 'http-429',
+      reason: 'Too many; the API asks to wait 9 s',
+      formerCode: 'http-500',
+      formerReason: 'Internal error.',
+    },
+  ]);
+  for (const reason of ['one', 'two', 'three']) {
+    await breaker.trip('http-500', reason);
+    await breaker.trip('http-429', `${reason} later`);
+  }
+  // http-429 → http-500 is new; http-500 → http-429 was logged already.
+  expect(seen()).toMatchObject([{ event: 'delivery-pause-changed', code: 'http-500', reason: 'one' }]);
+  await breaker.reset();
+  expect(seen()).toMatchObject([{ event: 'delivery-resumed', code: 'http-429', reason: 'three later' }]);
+});
+
+it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. …  '])(
+  'a pause for the reason %j is one clause',
+  (reason) => {
+    const pause = { code: 'http-401', reason, since: 0 };
+    expect(`${pausedText(pause, 6_000)}; more`).not.toMatch(/[.;:,]\s*;/);
+    const byPerson = { code: OPERATOR, reason: `paused by anna: ${reason}`, since: 0 };
+    expect(`${pausedText(byPerson, 6_000)}; more`).not.toMatch(/[.;:,]\s*;/);
+  },
+);
 
 it("resume ends an operator's pause, whose reason names the operator", async () => {
   const context = openContext();
@@ -93,7 +156,7 @@ it('an automatic pause without an order to try ends with the next order', () => 
   const pause: Pause = { code: 'api-down', reason: 'HTTP 503', since: 0, held: false, nextTryAt: 1_000 };
   for (const waits of [[], [{ for: 'release' }], [{ for: 'person' }, { for: 'list' }]] as const) {
     const shown = withTest(pause, waits);
-    expect(pauseEndText(shown, 0)).toBe('no order waits; the next order is the test');
+    expect(pauseEndText(shown, 0)).toBe('no order waits; the next order is sent as a trial');
     expect(pauseJson(shown)).toMatchObject({ ends: 'automatic', waitsForOrder: true });
   }
   for (const kind of ['pause', 'retry', 'unexamined'] as const) expect(withTest(pause, [{ for: kind }])).toBe(pause);

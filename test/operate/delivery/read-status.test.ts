@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { checkPath } from '../../../src/operate/delivery/read-status.ts';
+import { checkPath } from '../../../src/operate/delivery/source-status.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 it('the status of a source says whether its file, or the folder of its pattern, is there', async () => {
@@ -16,5 +16,5 @@ it('the status of a source says whether its file, or the folder of its pattern, 
     path.join(folder.path, 'missing.csv'),
     'https://erp.example.com/orders.csv',
   ].map(async (source) => (await checkPath(source)).state);
-  expect(await Promise.all(states)).toEqual(['ok', 'ok', 'ok', 'missing', 'missing', 'not checked']);
+  expect(await Promise.all(states)).toEqual(['ok', 'ok', 'no match', 'missing', 'missing', 'not checked']);
 });

@@ -66,6 +66,15 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([['delivery', 'warn', 'paused: Forbidden']]);
   });
 
+  it('warns of each receiver that did not accept its last notice', async () => {
+    const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: 1 };
+    const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1, notices: [trouble] };
+    await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
+    await store.redis.zadd(store.keys.daemons, 1, 'd');
+    const message = 'webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost';
+    expect(await found()).toEqual([['notices', 'warn', message]]);
+  });
+
   it('fails for an admin port that another program has, but not for that of a daemon', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -49,7 +49,11 @@ describe('folders', () => {
     await mkdir(path.join(temp.path, 'inbox'));
     await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), 'production\n');
     expect(await check()).toMatchObject({
-      'inbox inbox': ['fail', expect.stringContaining('belongs to the environment production'), expect.any(String)],
+      'inbox inbox': [
+        'fail',
+        expect.stringContaining('belongs to the environment production'),
+        expect.stringMatching(/Give staging its own inbox.*remove .*\.po-sync-environment/),
+      ],
     });
   });
 
@@ -60,8 +64,10 @@ describe('folders', () => {
     const found = await check(exports);
     expect(found).toMatchObject({
       'export erp': ['warn', expect.any(String), expect.any(String)],
-      'export many': ['ok', expect.any(String), ''],
+      'export many': ['warn', `no file matches ${temp.path}/*.csv`, expect.stringContaining('waits for one')],
     });
+    await writeFile(path.join(temp.path, 'one.csv'), '');
+    expect(await check(exports)).toMatchObject({ 'export many': ['ok', expect.any(String), ''] });
     expect(found['export web']?.[1]).not.toContain('secret');
   });
 });

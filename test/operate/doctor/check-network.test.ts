@@ -65,12 +65,26 @@ describe.skipIf(!HAS_OPENSSL)('the network', () => {
   it('is checked to the API, exports and webhooks, each with its own certificates', async () => {
     const found = await check(`localhost:${port}`, { caFile: authority.caFile });
     expect(found).toEqual([
-      expect.stringMatching(/^warn authorities of API: .*ca\.pem: CN=ca; expires on \d{4}-\d\d-\d\d Replace/),
-      expect.stringMatching(/^warn authorities of webhook: /),
-      expect.stringMatching(new RegExp(`^warn way to API: localhost:${port} answers, TLSv1\\.3; expires on`)),
-      expect.stringMatching(/^fail way to export erp: the issuer .* is not trusted .* tls\.caFile/),
-      expect.stringMatching(/^warn way to webhook: /),
+      expect.stringMatching(/^warn CA certificates of API: .*ca\.pem: CN=ca; expires on \d{4}-\d\d-\d\d Replace/),
+      expect.stringMatching(/^warn CA certificates of webhook: /),
+      expect.stringMatching(new RegExp(`^warn connection to API: localhost:${port} answers, TLSv1\\.3; expires on`)),
+      expect.stringMatching(/^fail connection to export erp: the issuer .* is not trusted .* tls\.caFile/),
+      expect.stringMatching(/^warn connection to webhook: /),
     ]);
+  });
+
+  it('is checked to a webhook without TLS too, because no other check calls it', async () => {
+    const { config } = configOf(`environment: staging
+environments:
+  staging: { baseUrl: 'http://127.0.0.1:1/api/v1', authUrl: 'http://127.0.0.1:1' }
+sources: [{ name: inbox, type: inbox, path: ../inbox }]
+notify:
+  - { on: [paused], webhook: 'http://127.0.0.1:1/s3cret' }
+`);
+    const [found, ...others] = await checkNetwork(config, await loadNetwork(config, {}), Date.now());
+    expect(found).toMatchObject({ check: 'connection to webhook', state: 'fail' });
+    expect(found?.message).toMatch(/ECONNREFUSED(?!.*s3cret)/);
+    expect(others).toEqual([]);
   });
 
   it('is fine when certificates are valid for long, and fails when one has expired or a file is missing', async () => {
@@ -94,12 +108,12 @@ describe.skipIf(!HAS_OPENSSL)('the network', () => {
     const tls = { caFile: authority.caFile };
     const { host } = new URL(proxy.url);
     const good = await check('api.example.test', tls, env('s3cret'));
-    expect(good.find((one) => one.includes('way to API'))).toContain(
+    expect(good.find((one) => one.includes('connection to API'))).toContain(
       `api.example.test answers through the proxy ${host}`,
     );
     const bad = await check('api.example.test', tls, env('wr0ng'));
-    expect(bad.find((one) => one.includes('way to API'))).toMatch(
-      /^fail .*refuses user and password .*_PROXY_PASSWORD/,
+    expect(bad.find((one) => one.includes('connection to API'))).toMatch(
+      /^fail .*refuses the user name and the password .*_PROXY_PASSWORD/,
     );
     expect([...good, ...bad].join()).not.toMatch(/s3cret|wr0ng/);
   });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, EntryState } from '../../../src/ledger/entry.ts';
-import { type Surroundings, untilText, waitOf, waitText } from '../../../src/operate/orders/wait-of.ts';
+import {
+  type Surroundings,
+  untilText,
+  type WaitKind,
+  waitClause,
+  waitOf,
+  waitText,
+} from '../../../src/operate/orders/wait-of.ts';
 import { entryOf } from '../../support/entry.ts';
 
 const NOW = 1_000_000;
@@ -28,7 +35,7 @@ type Row = [
 ];
 
 const ROWS: Row[] = [
-  ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free call', ''],
+  ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free slot for its call', ''],
   [
     'an order of a held batch',
     { state: 'queued' },
@@ -86,7 +93,7 @@ const ROWS: Row[] = [
     'in 1 min',
   ],
   ['a retry', { state: 'retry', answer }, NOW + 3_000, {}, 'its next attempt: the connection was reset', 'in 3 s'],
-  ['a retry that is due', { state: 'retry' }, NOW, {}, 'a free call', ''],
+  ['a retry that is due', { state: 'retry' }, NOW, {}, 'a free slot for its call', ''],
   [
     'an order after the API asked to wait',
     { state: 'queued' },
@@ -146,6 +153,34 @@ describe('what an order waits for', () => {
     const wait = waitOf(entryOf(changes), at, { ...CALM, ...around });
     expect([waitText(wait), untilText(wait, NOW)]).toEqual([text, until]);
   });
+
+  it.each(['', 'Rehearsed status 401.', 'status 429.;', 'Try again later. ', 'wait:', '...', 'plain'])(
+    'is one clause, also when the reason is %j',
+    (reason) => {
+      const kinds: Record<WaitKind, true> = {
+        person: true,
+        release: true,
+        daemon: true,
+        'first-list': true,
+        pause: true,
+        'slow-down': true,
+        retry: true,
+        'rate-limit': true,
+        turn: true,
+        answer: true,
+        list: true,
+        order: true,
+        unexamined: true,
+      };
+      for (const kind of Object.keys(kinds) as WaitKind[]) {
+        for (const until of [{}, { until: NOW + 28_000 }]) {
+          const text = `Waits for ${waitClause({ for: kind, reason, ...until }, NOW)}.`;
+          expect(text).not.toMatch(/[.;:,]\s*[.;]|\s{2}|: \.|: ;/);
+          if ('until' in until) expect(text).toMatch(/; next check in 28 s\.$/);
+        }
+      }
+    },
+  );
 
   it('is known for every state', () => {
     const states: Record<EntryState, true> = {

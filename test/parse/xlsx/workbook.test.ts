@@ -53,6 +53,28 @@ describe('a workbook', () => {
     ]);
   });
 
+  test('in which a quantity was left as text holds the fractions, which may have been thousands', async () => {
+    const workbook = await writeWorkbook(
+      rows([text('1'), text('A'), number(1.2)], [text('2'), text('B'), text('3,5')], [text('3'), text('C'), number(7)]),
+    );
+    const { orders } = await read(workbook, { decimal: ',', quantity: 'number' });
+    expect(orders).toMatchObject([
+      {
+        number: '1',
+        problems: [
+          { code: 'ambiguous-number', message: expect.stringContaining('enter 1200 or 1 followed by the fraction 2') },
+        ],
+      },
+      { number: '2', order: { items: [{ quantity: 3.5 }] } },
+      { number: '3', order: { items: [{ quantity: 7 }] } },
+    ]);
+    const alone = await writeWorkbook(rows([text('1'), text('A'), number(1.2)], [text('2'), text('B'), number(3.5)]));
+    expect((await read(alone, { decimal: ',', quantity: 'number' })).orders).toMatchObject([
+      { order: { items: [{ quantity: 1.2 }] } },
+      { order: { items: [{ quantity: 3.5 }] } },
+    ]);
+  });
+
   test('is read without its totals rows; one that may be a row is held', async () => {
     const sums = rows(
       [text('1'), text('A'), number(5)],
@@ -182,7 +204,7 @@ describe('a workbook', () => {
       'unreadable-too-large',
     ],
     ['of cells far apart', () => withPart('xl/worksheets/sheet1.xml', () => farApart(5_000)), 'unreadable-too-large'],
-  ])('that is %s is refused as a whole', async (_, make, code) => {
+  ])('that is %s is refused completely', async (_, make, code) => {
     await expect(read(await make())).rejects.toMatchObject({ code: code ?? expect.stringMatching(/^unreadable-/) });
   });
 });

@@ -56,7 +56,7 @@ describe('the fix file of a table', () => {
   it('a conflict says what to enter', () => {
     const order = dead(rows(2, ['7', 'A', '1']), 'conflict', 'other-content', 'this number is already accepted');
     expect(textOf(CSV_SHAPE, [order])).toContain(
-      `;this number is already accepted; to send these items, enter a new order number; otherwise leave this order out${from('line 2')}`.slice(
+      `;this number is already accepted; if it is the same order, leave it out here and discard it in the dashboard; enter another number only if it really is another order${from('line 2')}`.slice(
         1,
       ),
     );
@@ -109,14 +109,14 @@ describe('the fix file of a table', () => {
     expect(row).toEqual(['7', 'A', '', '2', 'row-too-short', `Short.${from('line 2')}`, CHECK, mark]);
   });
 
-  it('byte-order mark and line ends are kept', () => {
+  it('byte order mark and line ends are kept', () => {
     const bytes = bytesOf({ ...CSV_SHAPE, bom: true, newline: '\r\n' }, []);
     expect(bytes.toString('utf8')).toBe(
       '\ufeffPO_NO;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check\r\n',
     );
   });
 
-  it('a workbook becomes CSV with a byte-order mark, and its short rows are complete', () => {
+  it('a workbook becomes CSV with a byte order mark, and its short rows are complete', () => {
     const shape: FileShape = { format: { type: 'xlsx' }, header: ['PO', 'ART', 'NOTE'] };
     const text = textOf(shape, [dead(rows(2, ['7', 'A']), 'failed', '502', 'Down')]);
     expect(text).toBe(

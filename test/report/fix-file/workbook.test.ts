@@ -94,9 +94,9 @@ it('the workbook loses its settled orders with the CSV, and is removed with it',
   expect(await fixFilesIn(temp.path)).toEqual(['dead-letters.csv', 'dead-letters.xlsx']);
   const close = (...numbers: string[]) =>
     closingsOf(numbers.map((number) => ({ number, at: '2026-11-22T08:00:00.000Z', by: 'accepted' })));
-  await refreshReport(temp.path, 1, close('1'));
+  await refreshReport(temp.path, { open: 1 }, close('1'));
   const workbook = join(temp.path, 'dead-letters.xlsx');
   expect((await readCells(workbook)).map(([number]) => number)).toEqual(['2']);
-  await refreshReport(temp.path, 0, close('1', '2'));
+  await refreshReport(temp.path, { open: 0 }, close('1', '2'));
   expect(await fixFilesIn(temp.path)).toEqual([]);
 });

@@ -74,7 +74,8 @@ it('errors are grouped by signature, the largest group first', () => {
   expect(first).toBeGreaterThan(0);
   expect(second).toBeGreaterThan(first);
   expect(text).toContain('MENGE: The quantity must be a whole number above zero.');
-  expect(text).toContain('400 · seen 2026-11-21 07:15:04 UTC');
+  expect(text).toContain('API answer 400 · seen 2026-11-21 07:15:04 UTC');
+  expect(text).toContain('code quantity-not-whole · seen');
 });
 
 it('rows without a number are not counted as orders, and a person learns where to enter it', () => {
@@ -85,14 +86,55 @@ it('rows without a number are not counted as orders, and a person learns where t
     wrong(rows(4, ['', 'C', '1']), missing(4)),
   ];
   const text = textOf(pageOf([done(order(5)), ...orders]));
+  expect(text).toContain('Outcomes of 2 orders and 2 rows without an order number');
+  expect(text).toContain('3 invalid failed a check; never sent; 1 order and 2 rows without an order number');
   expect(text).toContain('1 order and 2 rows without an order number need you');
   expect(text).toContain('Correct 1 order and 2 rows without an order number.');
   expect(text).toContain('2 rows without an order number invalid');
+  expect(text).toContain('PO_NO is empty');
   expect(text).toContain('Enter the order number in every row.');
   expect(text).not.toContain('(empty)');
   expect(textOf(pageOf([done(order(5)), orders[1] ?? done(order(3))]))).toContain(
     '1 row without an order number needs you',
   );
+});
+
+it('a totals row is not counted as an order, and needs no number', () => {
+  const total = problem(3, { field: 'PO_NO', code: 'total-row', value: 'Total', message: 'is a totals row' });
+  const text = textOf(pageOf([done(order(5)), wrong(rows(3, ['Total', '', '12']), total)]));
+  expect(text).toContain('1 row without an order number needs you');
+  expect(text).toContain('Outcomes of 1 order and 1 row without an order number');
+  expect(text).not.toContain('Enter the order number in every row.');
+});
+
+it('a row without a number is never counted as an order, also after it was settled or came back', () => {
+  const missing = (line: number) => problem(line, { field: 'PO_NO', code: 'missing', value: '', message: 'is empty' });
+  const row = wrong(rows(3, ['', 'B', '1']), missing(3));
+  const total = wrong(rows(4, ['Total', '', '12']), problem(4, { field: 'PO_NO', code: 'total-row', value: 'Total' }));
+  const text = () => textOf(pageOf([done(order(5)), dead(order(2), 'refused', '400', 'No'), row, total]));
+  expect(text()).toContain('Correct 1 order and 1 row without an order number.');
+  expect(text()).toContain('Discard 1 row that looks like a total in the dashboard, or ask your operator to do so.');
+  expect(text()).toContain('Orders 2 Rows without an order number 2');
+  for (const { deadLetter } of [row, total]) {
+    if (deadLetter) deadLetter.closed = { at: AT, by: 'fixed', batch: 'B-9', waitsIn: 'B-9', file: 'c.csv' };
+  }
+  expect(text()).toContain('1 order and 2 rows without an order number need you');
+  expect(text()).toContain('2 rows without an order number came back and still wait in a newer batch.');
+  expect(text()).toContain('report. 2 rows without an order number came back and still wait in c.csv');
+  for (const { deadLetter } of [row, total]) if (deadLetter) deadLetter.closed = { at: AT, by: 'discarded' };
+  expect(text()).toContain('1 of 2 orders needs you');
+  expect(text()).toContain('Outcomes of 2 orders and 2 rows without an order number');
+});
+
+it('a refused order shows its first items, because the API may not say which is wrong', () => {
+  const one = dead(order(2), 'refused', '400', 'Unknown article code');
+  const items = Array.from({ length: 7 }, (_, i) => ({ articleCode: `A-${i}`, quantity: i + 1 }));
+  if (one.deadLetter) Object.assign(one.deadLetter, { payload: { purchaseOrderNumber: 'PO-2', items } });
+  expect(textOf(pageOf([one]))).toContain(
+    'Line Order Items 2 PO-2 A-0 × 1, A-1 × 2, A-2 × 3, A-3 × 4, A-4 × 5 and 2 more',
+  );
+  if (one.deadLetter) Object.assign(one.deadLetter, { kind: 'failed' });
+  expect(textOf(pageOf([one]))).not.toContain('A-0');
 });
 
 it('a group shows its first 50 orders and says where the others are', () => {
@@ -126,7 +168,7 @@ describe('what to do next', () => {
     );
     const text = textOf(pageOf(kinds));
     expect(text).toContain('Settle 1 order in conflict.');
-    expect(text).toContain('discard the new one in the dashboard, or ask your operator: po-sync');
+    expect(text).toMatch(/discard this one in the dashboard, or ask your operator\..* For your operator: po-sync/);
     expect(text).toContain('1 order in conflict');
     expect(text).toMatch(
       /po-sync\s+dead-letters\s+retry\s+--batch\s+20261121T071500Z-inbox-orders-3f2a91c0\s+--kind\s+failed/,
@@ -167,6 +209,18 @@ it('orders that were withdrawn are not called done, also when nothing else waits
   expect(textOf(pageOf([one], { counts }))).toContain(`1 order is done. ${lead}`);
   if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
   expect(textOf(pageOf([one], { counts }))).toContain(`has been settled since. ${lead}`);
+});
+
+it('a pause names no network error, which is for operators', () => {
+  const times = { from: '2026-11-21T07:16:00Z', to: '2026-11-21T07:17:30Z' };
+  const shown = (reason: string) => textOf(pageOf([done(order(2))], { pauses: [{ reason, ...times }] }));
+  for (const reason of [
+    'could not be sent: connect ECONNREFUSED 127.0.0.1:18510',
+    'the token endpoint http://127.0.0.1:1/oauth2/token does not answer: connect ECONNREFUSED 127.0.0.1:1',
+  ]) {
+    expect(shown(reason)).toMatch(/Paused for 1 min 30 s: the order API cannot be reached (?!.*ECONN)/);
+  }
+  expect(shown('no complete answer: socket hang up')).toContain('the order API gave no complete answer');
 });
 
 it("an operator's pause says once that it is one", () => {
@@ -296,7 +350,7 @@ describe('settled dead letters', () => {
     const open = dead(order(9), 'refused', '400', 'Other');
     const later = [closed(2, { at: AT, by: 'accepted' }), closed(3, { at: AT, by: 'accepted' })];
     const text = textOf(pageOf([done(order(7)), ...later, open]));
-    expect(text).toMatch(/What went wrong 1 order refused Other .* 2 orders refused all settled since No /);
+    expect(text).toMatch(/What went wrong Other 1 order refused .* No 2 orders refused all settled since /);
     expect(text).toContain('PO-7 Orders that were accepted later, after a correction, are listed under');
     expect(textOf(pageOf([done(order(7)), open]))).not.toContain('accepted later');
   });

@@ -37,7 +37,7 @@ describe('part 2, purchase order', () => {
     expect(await sandbox.orders(token)).toContainEqual({ ...goodOrder('PO-lines'), items });
   });
 
-  test('leading zeros and outer blanks of codes are preserved', async () => {
+  test('leading zeros and outer spaces of codes are preserved', async () => {
     const order = { ...goodOrder(' 000123 '), items: [{ articleCode: '0007 ', quantity: 1 }] };
     await sandbox.create(order, token);
     expect(await sandbox.orders(token)).toContainEqual(order);

@@ -75,6 +75,10 @@ faults:
     ['faults: null', /line 1: faults: must be a list/],
     ['faults:\n  - { kind: delay }', /line 2: faults\.0\.by: must be a duration/],
     ['faults:\n  - { kind: drop, share: .nan }', /faults\.0\.share: must be a share/],
+    [
+      'faults:\n  - { kind: answer, status: 429, retryAfter: 120 }',
+      /faults\.0\.retryAfter: must be .* unit, such as 120s/,
+    ],
     ['faults:\n  - { kind: delay, by: 501h }', /faults\.0\.by: .* at most 500h/],
     ['faults:\n  - { kind: drop, from: 2s, until: 1s }', /line 2: faults\.0\.until: must be later than from/],
     ['faults:\n  - { kind: drop, on: list, attempts: 1 }', /faults\.0\.attempts: only `create` calls have/],

@@ -82,7 +82,7 @@ describe('create', () => {
     [{ status: 429, retryAfter: '2s' }, '2'],
     [{ status: 503, retryAfter: '1500ms' }, '2'],
     [{ status: 503, retryAfter: '10s', retryAfterForm: 'date' as const }, expect.stringMatching(/^\w{3}, .* GMT$/)],
-  ])('told to come again: %j', async (fault, retryAfter) => {
+  ])('answered with a request to retry later: %j', async (fault, retryAfter) => {
     const { answer, stored } = await createOnce([{ kind: 'answer', ...fault }]);
     expect(answer).toMatchObject({ status: fault.status, json: { error: { code: fault.status } } });
     expect(typeof answer === 'object' && answer.headers['retry-after']).toEqual(retryAfter);

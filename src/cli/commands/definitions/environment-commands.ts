@@ -97,7 +97,7 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--on-duplicate <what>', text: 'accept (default) or refuse a number that already exists' },
   { flags: '--duplicate-status <status>', text: '409 (default) or 400 for that refusal' },
   { flags: '--created-status <status>', text: '201 (default) or 200 for a creation' },
-  { flags: '--blank-text <what>', text: 'accept (default) or refuse numbers and articles that contain only blanks' },
+  { flags: '--blank-text <what>', text: 'accept (default) or refuse numbers and articles that contain only spaces' },
   { flags: '--unknown-fields <what>', text: 'ignore (default) or refuse fields that are not specified' },
   { flags: '--quantity <type>', text: 'number (default) or integer' },
   { flags: '--text-limit <characters>', text: 'longest order number and article code (default: 256)' },
@@ -135,7 +135,7 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     exits: [
       ['0', 'everything succeeded, or the daemon was stopped'],
       ['1', 'it could not work: configuration, folder, port, Redis, refused token'],
-      ['2', 'with --once: orders or files need a person, or are left'],
+      ['2', 'with --once: orders or files need a person, or remain'],
       ['130, 143', '--once was interrupted by SIGINT or SIGTERM'],
     ],
     load: async () => (await import('../start.ts')).startCommand,

@@ -24,7 +24,7 @@ const FILTERS: readonly OptionDefinition[] = [
 const BATCH = { flags: '<batch>', key: 'batch', text: 'its name, or the end of it' };
 const ORDER = { flags: '<order>', key: 'order', text: 'order number' };
 const SHOWN: ExitCode = ['0', 'shown'];
-const NOT_DONE: ExitCode = ['1', 'nothing was changed: not found, not confirmed, or Redis is away'];
+const NOT_DONE: ExitCode = ['1', 'nothing changed: not found, not confirmed, or Redis is not reachable'];
 
 /** Commands about batches and single orders. */
 export const ORDER_COMMANDS: readonly CommandDefinition[] = [
@@ -51,14 +51,14 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'batches show',
     summary: 'Show one batch.',
-    argument: BATCH,
-    examples: ['po-sync batches show 3f2a91c0'],
+    argument: { ...BATCH, text: "its name, the end of it, or its file's name if no other batch has it" },
+    examples: ['po-sync batches show 3f2a91c0', 'po-sync batches show orders.csv'],
     exits: [SHOWN, ['1', 'the batch is unknown, or Redis is not reachable']],
     load: async () => (await import('../batches.ts')).batchesShowCommand,
   },
   {
     name: 'batches release',
-    summary: 'Resume delivery of a held batch.',
+    summary: 'Release a held batch: its remaining orders are sent.',
     argument: BATCH,
     options: [DRY_RUN, YES],
     examples: ['po-sync batches release 3f2a91c0'],
@@ -106,7 +106,13 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'dead-letters discard',
     summary: 'Close dead letters without sending; their order numbers can be used again.',
-    options: [...FILTERS, MOST, DRY_RUN, YES],
+    options: [
+      ...FILTERS,
+      { flags: '--all', text: 'every order that needs a person; --yes requires this or a filter' },
+      MOST,
+      DRY_RUN,
+      YES,
+    ],
     examples: ['po-sync dead-letters discard --batch 3f2a91c0 --kind invalid'],
     exits: [['0', 'all of them are discarded'], NOT_DONE, ['2', 'some cannot be discarded']],
     load: async () => (await import('../dead-letters-close.ts')).deadLettersDiscardCommand,

@@ -5,8 +5,8 @@ import { decided } from './decision.ts';
 import type { LedgerEvent, Policy, Step } from './step.ts';
 
 /**
- * The ledger's one rule book: what an event makes of an order. Pure; the same for the daemon, the commands, the tests
- * and the simulation. `admission.ts` is its page for orders that a file brings.
+ * The state machine of an order: what an event makes of it. Nothing else decides that. Pure; the same for the daemon, the
+ * commands, the tests and the simulation. `src/admit/admission.ts` decides about an order that a file brings.
  */
 export function next(entry: Entry, event: LedgerEvent, policy: Policy): Step {
   const step = stepOf(entry, event, policy);
@@ -50,4 +50,27 @@ function stepOf(entry: Entry, event: LedgerEvent, policy: Policy): Step {
     case 'discard':
       return decided(entry, event, policy);
   }
+}
+
+/** Where an order comes from, and the job that carries it. */
+export type Arrival = Pick<Entry, 'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'>;
+
+/** The entry of an order. It keeps the attempt number of a dead letter; the list decides about one that it shows `respelled`. */
+export function entered(arrival: Arrival, before: Entry | undefined, at: number, respelled?: string): Entry {
+  const entry = queuedEntry(arrival, before, at);
+  if (respelled === undefined || before !== undefined) return entry;
+  const answer = { code: 'other-number', message: `the list shows this number as "${respelled}" only` };
+  return { ...entry, state: 'unknown', job: '', maybeSentAt: at, answer };
+}
+
+function queuedEntry(arrival: Arrival, before: Entry | undefined, at: number): Entry {
+  return {
+    version: versionAfter(before?.version ?? 0, at),
+    state: 'queued',
+    ...arrival,
+    attempt: before?.attempt ?? 0,
+    used: 0,
+    absences: 0,
+    ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
+  };
 }

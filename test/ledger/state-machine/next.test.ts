@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Entry, UNSHOWN } from '../../../src/ledger/entry.ts';
-import { next } from '../../../src/ledger/transitions/next.ts';
-import type { LedgerEvent, Step } from '../../../src/ledger/transitions/step.ts';
+import { next } from '../../../src/ledger/state-machine/next.ts';
+import type { LedgerEvent, Step } from '../../../src/ledger/state-machine/step.ts';
 import { entryOf, policy } from '../../support/entry.ts';
 
 const NO = { code: '400', message: 'parameters are invalid', httpStatus: 400 };

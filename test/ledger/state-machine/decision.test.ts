@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EntryState, OTHER } from '../../../src/ledger/entry.ts';
-import { next } from '../../../src/ledger/transitions/next.ts';
-import { type Decision, SWEEP_AFTER } from '../../../src/ledger/transitions/step.ts';
+import { next } from '../../../src/ledger/state-machine/next.ts';
+import { type Decision, SWEEP_AFTER } from '../../../src/ledger/state-machine/step.ts';
 import { entryOf, policy } from '../../support/entry.ts';
 
 const STATES: EntryState[] = ['queued', 'sending', 'retry', 'unknown', 'conflict', 'refused', 'failed', 'inDoubt'];

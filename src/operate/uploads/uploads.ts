@@ -12,10 +12,13 @@ import { createShelf, type Kept, type Received, sourceUnknown, type Upload } fro
 const CHECK_TAKES = 60_000;
 
 type Outside = { take: (file: ClaimedFile) => Promise<void>; readList: ReadList };
-type DeskContext = Omit<OperatorContext, 'operator'>;
+type UploadContext = Omit<OperatorContext, 'operator'>;
 
-/** Files that people upload: stored privately, previewed, and handed in when a person confirms exactly what was previewed. */
-export function createUploads(context: DeskContext, outside: Outside) {
+/**
+ * Files that people upload: stored privately, previewed, and submitted when a person confirms exactly what was
+ * previewed.
+ */
+export function createUploads(context: UploadContext, outside: Outside) {
   const shelf = createShelf(context);
   const turns = createSemaphore(2);
 
@@ -27,7 +30,7 @@ export function createUploads(context: DeskContext, outside: Outside) {
   }
 
   /**
-   * Hands in what was previewed. PoSyncError `upload-unknown`, `upload-other`, `upload-not-ready`, and `preview-outdated`
+   * Submits what was previewed. PoSyncError `upload-unknown`, `upload-other`, `upload-not-ready`, and `preview-outdated`
    * when the ledger changed since the preview, which is replaced by a new one.
    */
   async function send(id: string, sha256: string, who: string): Promise<Upload> {
@@ -67,7 +70,7 @@ export function createUploads(context: DeskContext, outside: Outside) {
   };
 }
 
-async function check(one: Kept, context: DeskContext, { readList }: Outside): Promise<void> {
+async function check(one: Kept, context: UploadContext, { readList }: Outside): Promise<void> {
   const { upload, file } = one;
   const limit = AbortSignal.timeout(CHECK_TAKES);
   try {
@@ -80,8 +83,8 @@ async function check(one: Kept, context: DeskContext, { readList }: Outside): Pr
   }
 }
 
-/** Compares again with what was previewed, and hands in the same bytes. */
-async function handInPreviewed(one: Kept, who: string, context: DeskContext, { take }: Outside): Promise<void> {
+/** Compares again with what was previewed, and submits the same bytes. */
+async function handInPreviewed(one: Kept, who: string, context: UploadContext, { take }: Outside): Promise<void> {
   const { upload, file, previewed } = one;
   const { config, store, batches, stopping } = context;
   const { redis, keys, time } = store;
@@ -122,6 +125,7 @@ function notReady({ state, batch }: Upload): PoSyncError {
   return new PoSyncError(
     'upload-not-ready',
     `This upload is ${state}${batch === undefined ? '' : ` as batch ${batch}`}.`,
+    { remedy: 'Load its page again: it shows what can be done.' },
   );
 }
 

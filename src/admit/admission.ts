@@ -1,7 +1,4 @@
-import { type Compact, type Entry, isSameContent, type Listed, versionAfter } from '../entry.ts';
-
-/** What the ledger knows about a number. */
-export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
+import { type Entry, isSameContent, type Known, type Listed } from '../ledger/entry.ts';
 
 /** An order as a file brings it. `again`: a person sends it deliberately, in a fix file. */
 export type Candidate = {
@@ -83,27 +80,4 @@ function againstConflict(entry: Entry, { digest }: Candidate, same: boolean): Ad
 
 function underWay({ batchNo, digest, order }: Entry): Admission {
   return { kind: 'conflict', batchNo, underWay: true, known: { digest, items: order.items } };
-}
-
-/** Where an order comes from, and the job that carries it. */
-export type Arrival = Pick<Entry, 'order' | 'digest' | 'batch' | 'batchNo' | 'ordinal' | 'place' | 'job'>;
-
-/** The entry of an order. It keeps the attempt number of a dead letter; the list decides about one that it shows `respelled`. */
-export function entered(arrival: Arrival, before: Entry | undefined, at: number, respelled?: string): Entry {
-  const entry = queuedEntry(arrival, before, at);
-  if (respelled === undefined || before !== undefined) return entry;
-  const answer = { code: 'other-number', message: `the list shows this number as "${respelled}" only` };
-  return { ...entry, state: 'unknown', job: '', maybeSentAt: at, answer };
-}
-
-function queuedEntry(arrival: Arrival, before: Entry | undefined, at: number): Entry {
-  return {
-    version: versionAfter(before?.version ?? 0, at),
-    state: 'queued',
-    ...arrival,
-    attempt: before?.attempt ?? 0,
-    used: 0,
-    absences: 0,
-    ...(before?.maybeSentAt === undefined ? {} : { maybeSentAt: before.maybeSentAt }),
-  };
 }

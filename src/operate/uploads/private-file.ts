@@ -10,7 +10,7 @@ export type PrivateFile = AsyncDisposable & { path: string; name: string };
 
 type Where = Pick<Config, 'data'>;
 
-/** Reserves a place for a file that was uploaded or written at the admin port, until it is handed in. */
+/** Reserves a place for a file that was uploaded or written at the admin port, until it is submitted. */
 export async function openPrivateFile(
   name: string,
   config: Where,

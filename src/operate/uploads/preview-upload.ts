@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { PoSyncError } from '../../core/errors.ts';
+import { withoutStop } from '../../core/format.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
-import type { Order } from '../../order/order.ts';
+import { sameContentText } from '../../order/batch.ts';
+import { firstItems, type Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { foreignBatch } from '../../validate/how-to-read.ts';
-import { type ReadList, withoutStop } from '../delivery/api-list.ts';
+import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
 import { createComparison, type Preview } from '../orders/preview-orders.ts';
@@ -20,6 +22,8 @@ export type UploadPreview = Preview & {
   /** The first warnings and problems. */
   warnings: string[];
   problems: (Problem & { purchaseOrderNumber: string })[];
+  /** The first orders in conflict: their items in this file, and those of the order that the API's list has. */
+  differences: { purchaseOrderNumber: string; items: string; known?: string }[];
   /** The first valid order, as the API would get it. */
   first?: Order;
 };
@@ -34,12 +38,14 @@ export type Previewed = {
   unknown: Existing[];
 };
 
-type Listed = { orders: ReadonlyMap<string, string>; trouble?: string };
+type Listed = { orders: ReadonlyMap<string, string>; items?: ReadonlyMap<string, string>; trouble?: string };
 
 type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'clock'>;
 
 /** Problems and warnings that are shown. */
 const SHOWN = 20;
+/** Orders of the API's list whose items are kept. */
+const MOST_KNOWN = 10_000;
 /** Milliseconds that reading the API's list may take. */
 const LIST_TAKES = 60_000;
 
@@ -63,6 +69,8 @@ export async function compareUpload(
   const hash = createHash('sha256');
   const unknown: Existing[] = [];
   const problems: UploadPreview['problems'] = [];
+  const own = new Map<string, string>();
+  const differences: UploadPreview['differences'] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
   let first: Order | undefined;
   let orders = 0;
@@ -72,6 +80,12 @@ export async function compareUpload(
         { again: isFixFile },
         ({ number, digest, verdict, isNew }) => {
           hash.update(JSON.stringify([number, digest, verdict]));
+          const items = own.get(number) ?? '';
+          own.delete(number);
+          if (verdict === 'conflict' && differences.length < SHOWN) {
+            const known = listed.items?.get(number);
+            differences.push({ purchaseOrderNumber: number, items, ...(known === undefined ? {} : { known }) });
+          }
           const other = isNew ? listed.orders.get(number) : undefined;
           if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
         },
@@ -79,6 +93,7 @@ export async function compareUpload(
     },
     async order(order) {
       orders += 1;
+      if (order.valid) own.set(order.number, firstItems(order.order.items));
       await compare?.add(order);
       if (order.valid) first ??= order.order;
       else
@@ -89,14 +104,16 @@ export async function compareUpload(
   const counts = await compare?.done();
   if (counts === undefined) throw new TypeError('a file is inspected before its orders are read');
   const { shape, records, sha256 } = inspection;
+  const earlier = await context.batches.withContent(file.source, sha256);
   const preview: UploadPreview = {
     ...counts,
     orders,
     records,
     format: shape.format,
     list: listed.trouble ?? 'ok',
-    warnings: inspection.warnings.slice(0, SHOWN),
+    warnings: [...(earlier ? [sameContentText(earlier)] : []), ...inspection.warnings].slice(0, SHOWN),
     problems,
+    differences,
     ...(first === undefined ? {} : { first }),
   };
   return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
@@ -125,17 +142,20 @@ async function checked(
 /** What the API's list has of some orders. */
 async function listOf(numbers: ReadonlySet<string>, read: ReadList, { clock }: PreviewContext): Promise<Listed> {
   const orders = new Map<string, string>();
+  const items = new Map<string, string>();
   if (numbers.size === 0) return { orders };
   const limit = new AbortController();
   const late = clock.sleep(LIST_TAKES, limit.signal).then(() => 'late' as const);
   try {
     const reading = read((order) => {
-      if (numbers.has(order.purchaseOrderNumber)) orders.set(order.purchaseOrderNumber, existingOf(order).digest);
+      if (!numbers.has(order.purchaseOrderNumber)) return;
+      orders.set(order.purchaseOrderNumber, existingOf(order).digest);
+      if (order.items && items.size < MOST_KNOWN) items.set(order.purchaseOrderNumber, firstItems(order.items));
     });
     reading.catch(() => undefined);
     const end = await Promise.race([reading, late]);
     if (end === 'late') return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
-    return end.kind === 'complete' ? { orders } : { orders, trouble: withoutStop(end.said.message) };
+    return end.kind === 'complete' ? { orders, items } : { orders, items, trouble: withoutStop(end.said.message) };
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     return { orders, trouble: withoutStop(error.message) };

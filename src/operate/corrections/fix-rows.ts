@@ -59,8 +59,8 @@ export async function readFixRows(letter: Letter, shape: FileShape, reports: str
 }
 
 function rowsUnknown(): PoSyncError {
-  return new PoSyncError('rows-unknown', 'The fix file of the batch does not have the rows of this dead letter.', {
-    remedy: 'The dead letter may have been settled. Drop the corrected order as a new file.',
+  return new PoSyncError('rows-unknown', 'The fix file of the batch does not have the rows of this order.', {
+    remedy: 'The order may have been settled. Drop the corrected order as a new file.',
   });
 }
 
@@ -102,7 +102,7 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
     };
   });
 
-  /** In UTF-8 with a byte-order mark: a corrected value may have characters that the file's own encoding lacks. */
+  /** In UTF-8 with a byte order mark: a corrected value may have characters that the file's own encoding lacks. */
   function write(corrected: readonly CorrectedRow[]): string {
     const lineOf = (cells: readonly string[]) => csvLine(cells.map(escapeFormula), { delimiter, newline });
     const bodies = corrected.map(({ values, confirmed }, row) => {

@@ -8,9 +8,9 @@ import { closingWord } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
+import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
 import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
 import { type CorrectedRow, type FixRows, readFixRows } from './fix-rows.ts';
-import { cleanName, openPrivateFile } from './private-file.ts';
 
 /** A correction that somebody sent: the batch that brought it, and who sent it when (Redis time). */
 export type Correction = { batch: string; who: string; at: number };
@@ -21,14 +21,14 @@ export type Correctable = { rows: FixRows; corrections: readonly Correction[]; v
 /** What became of a correction: sent in a batch, or why not. */
 export type CorrectionResult = { checked: CheckedCorrection; sent?: Correction };
 
-type DeskContext = Omit<OperatorContext, 'operator'>;
+type CorrectionContext = Omit<OperatorContext, 'operator'>;
 type Take = (file: ClaimedFile) => Promise<void>;
 
 /**
- * Corrects dead letters at the admin port. A correction is a fix file of the order's rows: it is handed in and read like
- * one that was dropped, with the same checks and history.
+ * Corrects dead letters at the admin port. A correction is a fix file of the order's rows: it is submitted and read
+ * like one that was dropped, with the same checks and history.
  */
-export function createCorrections(context: DeskContext, take: Take) {
+export function createCorrections(context: CorrectionContext, take: Take) {
   const { config, store, batches, ledger } = context;
   const { time } = store;
   const chain = createChain(store);
@@ -37,7 +37,7 @@ export function createCorrections(context: DeskContext, take: Take) {
   async function open(letter: FoundDeadLetter): Promise<Correctable> {
     if (letter.closed !== undefined) throw closed(letter);
     const shape = (await batches.find(letter.batch))?.inspection?.shape;
-    if (shape === undefined) throw new PoSyncError('rows-unknown', 'The batch of this dead letter is no longer known.');
+    if (shape === undefined) throw batchForgotten();
     const rows = await readFixRows(letter, shape, config.reports.path);
     const corrections = await chain.read(letter);
     const text = `${rows.version} ${corrections.at(-1)?.batch ?? ''}`;
@@ -114,7 +114,7 @@ function refuseOtherRows({ rows, added }: FixRows, corrected: readonly Corrected
     more <= (added === undefined ? 0 : MOST_ADDED) &&
     corrected.every(({ values }, i) => values.length === (rows[i] ?? added)?.cells.length);
   if (fits) return;
-  throw new PoSyncError('rows-invalid', 'The rows and cells are not those of this dead letter.', {
+  throw new PoSyncError('rows-invalid', 'The rows or cells do not match this order.', {
     remedy: 'Read the rows again.',
   });
 }
@@ -132,14 +132,14 @@ export function stateOf({ at }: Correction, batch: Pick<Batch, 'state'> | undefi
 }
 
 function underWay({ who, batch }: Correction): PoSyncError {
-  return new PoSyncError('correction-under-way', `${who} has sent a correction, which is not finished.`, {
+  return new PoSyncError('correction-under-way', `A correction by ${who} is in progress.`, {
     remedy: `Wait for batch ${batch}.`,
     facts: { batch },
   });
 }
 
 function changed(): PoSyncError {
-  return new PoSyncError('dead-letter-changed', 'This dead letter was changed since its rows were read.', {
+  return new PoSyncError('dead-letter-changed', 'This order was changed since its rows were read.', {
     remedy: 'Read it again and compare your correction with the current values.',
   });
 }
@@ -165,9 +165,9 @@ const MOST = 100;
  * The corrections of each dead letter, one after the other. Each names the one before it, and only the first that does is
  * kept: of two people who correct the same dead letter, the second gets an error.
  */
-function createChain({ redis, keys }: DeskContext['store']) {
+function createChain({ redis, keys }: CorrectionContext['store']) {
   const fieldOf = ({ location }: Pick<FoundDeadLetter, 'location'>, previous: string) =>
-    `desk ${placeText(location)} after ${previous}`;
+    `handed-in ${placeText(location)} after ${previous}`;
 
   async function read(letter: Pick<FoundDeadLetter, 'batch' | 'location'>): Promise<Correction[]> {
     const found: Correction[] = [];
@@ -185,4 +185,10 @@ function createChain({ redis, keys }: DeskContext['store']) {
   }
 
   return { read, add };
+}
+
+function batchForgotten(): PoSyncError {
+  return new PoSyncError('rows-unknown', 'The batch of this order is no longer known.', {
+    remedy: 'Drop the corrected order as a new file.',
+  });
 }

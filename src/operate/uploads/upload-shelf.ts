@@ -159,7 +159,7 @@ function tooMany(): PoSyncError {
 }
 
 export function sourceUnknown(source: string, all: readonly Source[]): PoSyncError {
-  return new PoSyncError('source-unknown', `There is no source ${source}.`, {
+  return new PoSyncError('source-unknown', `Source ${source} not found.`, {
     remedy: `Use one of ${all.map(({ name }) => name).join(', ')}.`,
   });
 }

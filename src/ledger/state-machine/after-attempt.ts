@@ -30,7 +30,10 @@ export function givenBack(entry: Entry, at: number, before: Entry): Step {
   return { kind: 'move', entry: before, due: at + SWEEP_AFTER };
 }
 
-/** An attempt ended. Proof that the order exists wins from any attempt; any other late or repeated answer is ignored. */
+/**
+ * An attempt ended. Proof that the order exists is accepted from any attempt; any other late or repeated answer is
+ * ignored.
+ */
 export function answered(entry: Entry, { verdict, at, attempt }: Answered, policy: Policy): Step {
   if (verdict.kind === 'accepted') return { kind: 'accept', attempts: entry.attempt, at };
   // Also after the attempt lapsed: an order that the API may have under another number is not sent again.

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../../src/ledger/entry.ts';
-import { next } from '../../../src/ledger/transitions/next.ts';
-import type { Decision, LedgerEvent, Policy, Step, Verdict } from '../../../src/ledger/transitions/step.ts';
+import { next } from '../../../src/ledger/state-machine/next.ts';
+import type { Decision, LedgerEvent, Policy, Step, Verdict } from '../../../src/ledger/state-machine/step.ts';
 import { entryOf, policy as usual } from '../../support/entry.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -48,7 +48,7 @@ const rare: fc.Arbitrary<Happening['of']> = fc.constantFrom<Happening['of'][]>(
   (_, at) => ({ kind: 'cancel', at }),
 );
 
-/** What a daemon would do next with an order in that state: so that lives are long. */
+/** What a daemon would do next with an order in that state, so that histories are long. */
 const fitting: fc.Arbitrary<Happening['of']> = fc
   .tuple(
     fc.oneof(
@@ -85,7 +85,7 @@ function happenings(of: fc.Arbitrary<Happening['of']>): fc.Arbitrary<Happening[]
 
 type Taken = { before: Entry; event: LedgerEvent | Decision; step: Step };
 
-/** Lives an entry through what happens to it, until it is settled; gives each step. */
+/** Applies events to an entry until it is settled; returns each step. */
 function lived(all: readonly Happening[]): Taken[] {
   let entry = Object.freeze(entryOf());
   let beforeAttempt = entry;
@@ -111,7 +111,7 @@ function outcomeOf({ before, step }: Taken): Entry {
   return step.kind === 'move' || step.kind === 'dead' ? step.entry : before;
 }
 
-/** Every step of every life satisfies it. */
+/** Every step of every history satisfies it. */
 function always(of: fc.Arbitrary<Happening['of']>, holds: (taken: Taken) => void): void {
   fc.assert(
     fc.property(happenings(of), (all) => {
@@ -127,7 +127,7 @@ const DEAD = ['conflict', 'refused', 'failed', 'inDoubt'];
 /** An attempt that may have arrived: until when it was on its way, and the lists since that lack it. */
 type Doubt = { sentBy: number; lists: readonly number[] };
 
-/** Kept beside the entry, by the rules alone: what is not certain after a step that was taken. */
+/** Kept next to the entry, by the rules alone: what is not certain after a step that was taken. */
 function doubtAfter({ before, event: what, step }: Taken, doubt: Doubt | undefined): Doubt | undefined {
   const isUnknown = step.kind === 'move' && step.entry.state === 'unknown';
   switch (what.kind) {
@@ -152,7 +152,7 @@ function doubtAfter({ before, event: what, step }: Taken, doubt: Doubt | undefin
   }
 }
 
-describe('the rule book, for any sequence of events', () => {
+describe('the state machine, for any sequence of events', () => {
   it('begins a second attempt only after lists a settle apart show that the first is absent, or a person decides so', () => {
     fc.assert(
       fc.property(happenings(any), (all) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { EntryState } from '../../../src/ledger/entry.ts';
-import { admit, entered, type Known } from '../../../src/ledger/transitions/admission.ts';
-import { entryOf } from '../../support/entry.ts';
+import { admit } from '../../src/admit/admission.ts';
+import type { EntryState, Known } from '../../src/ledger/entry.ts';
+import { entered } from '../../src/ledger/state-machine/next.ts';
+import { entryOf } from '../support/entry.ts';
 
 const AT_API = { digest: 'content-at-the-api', items: [{ articleCode: 'B-2', quantity: 9 }] };
 const ENTRY = entryOf({ batch: 'first', batchNo: 1, ordinal: 4 });

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
+import { waitClause } from '../../operate/orders/wait-of.ts';
+
+/** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
+export function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
+  switch (state) {
+    case 'accepted': {
+      // The order is settled, but a file with other content for its number is not.
+      const waiting = appearances.find(isWaiting);
+      if (waiting === undefined) return [];
+      if (waiting.result.line === 0) return untilReported(waiting);
+      return [
+        `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
+        'and drop it into the inbox, or discard that content:',
+        `  po-sync dead-letters discard --order ${order}`,
+      ];
+    }
+    case 'sending':
+    case 'queued':
+    case 'retry':
+    case 'unknown':
+      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, now)];
+    case 'refused':
+      return [
+        `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
+        'and drop it into the inbox, or send the order again unchanged:',
+        `  po-sync dead-letters retry --order ${order}`,
+      ];
+    case 'failed':
+      return [
+        ...(open === undefined ? [] : usedLines(open, state)),
+        'When the API works again, send the order again:',
+        `  po-sync dead-letters retry --order ${order}`,
+      ];
+    case 'conflict':
+      return [
+        'The API has this number with different items. Give the order another number in the fix file only if it really is another order; otherwise discard it:',
+        `  po-sync dead-letters discard --order ${order}`,
+      ];
+    case 'inDoubt':
+      return [
+        'Check whether the API has the order, then resolve it:',
+        `  po-sync dead-letters resolve ${order} --as accepted    the API has it`,
+        `  po-sync dead-letters resolve ${order} --as resend      the API does not have it`,
+      ];
+    case 'nothing': {
+      const waiting = appearances.find(isWaiting);
+      if (waiting === undefined) return [];
+      if (waiting.result.line === 0) return untilReported(waiting);
+      return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
+    }
+  }
+}
+
+/** The rows of a batch in progress are known with its report. */
+function untilReported({ batch }: { batch: string }): string[] {
+  return [`Wait until batch ${batch} is finished. Then its report shows the rows, with a fix file.`];
+}
+
+/** What an order without an outcome waits for, and what a person can do about it. */
+function waitLines({ waitsFor, batch, followedBy }: OpenOrder, now: number): string[] {
+  return [
+    `Waits for ${waitClause(waitsFor, now)}.`,
+    ...(followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`]),
+    ...remedyOf(waitsFor, batch),
+  ];
+}
+
+/** What a person can do about a held batch. */
+export function heldSteps(batch: string): string[] {
+  return [
+    'Check the refused orders first, then release the batch or cancel it:',
+    `  po-sync dead-letters list --batch ${batch}`,
+    `  po-sync batches release ${batch}`,
+    `  po-sync batches cancel ${batch}`,
+  ];
+}
+
+function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): string[] {
+  switch (kind) {
+    case 'release':
+      return heldSteps(batch);
+    case 'daemon':
+      return ['Run po-sync start.'];
+    case 'pause':
+      // Only an operator's pause has no next try.
+      return until === undefined
+        ? ['To resume delivery, run po-sync resume.']
+        : ['Run po-sync status to see what ends the pause.'];
+    case 'slow-down':
+    case 'first-list':
+    case 'retry':
+      return ['Run po-sync status to see whether delivery is paused, and what ends it.'];
+    case 'person':
+    case 'rate-limit':
+    case 'turn':
+    case 'answer':
+    case 'list':
+    case 'order':
+    case 'unexamined':
+      return ['Nothing to do.'];
+  }
+}

@@ -1,0 +1,120 @@
+import { type Corrects, createFixGuard } from '../../admit/fix-guard.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import { batchTitle } from '../../order/batch.ts';
+import { type CheckedOrder, firstItems } from '../../order/order.ts';
+import { createKnownContent } from '../../put-away/known-content.ts';
+import { foreignBatch } from '../../validate/how-to-read.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { checkFile, type FileToCheck } from '../orders/check-file.ts';
+import { createComparison } from '../orders/preview-orders.ts';
+
+/** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
+export type CellProblem = { row: number; field: string; message: string };
+
+/**
+ * An order that corrected rows form. `verdict`: what would become of it; see docs/contract.md, "What becomes of an order".
+ * `known`: of a conflict, the order that has the number, as a sentence.
+ */
+export type CorrectedOrder = {
+  number: string;
+  known?: string;
+  verdict: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid';
+  problems: CellProblem[];
+};
+
+/** `isReady`: none needs a person. `trouble`: why the rows cannot be read at all. */
+export type CheckedCorrection = { orders: CorrectedOrder[]; isReady: boolean; trouble?: string };
+
+type CheckContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'store' | 'stopping'>;
+
+/** Checks a fix file of one order with the rules of intake, and compares its orders with the ledger. */
+export async function checkCorrection(file: FileToCheck, context: CheckContext): Promise<CheckedCorrection> {
+  const { config, batches, ledger, stopping: signal } = context;
+  const orders: CheckedOrder[] = [];
+  const found: CorrectedOrder[] = [];
+  const compare = createComparison(ledger, new Map())({ again: true }, ({ number, verdict }) => {
+    found.push({ number, verdict, problems: [] });
+  });
+  let unknown: string | undefined;
+  let corrects: Corrects | undefined;
+  try {
+    await checkFile(
+      file,
+      { config, batches, signal },
+      {
+        inspected({ reading }, unknownBatch) {
+          unknown = unknownBatch;
+          corrects = 'originals' in reading ? reading.originals : undefined;
+        },
+        async order(order) {
+          orders.push(order);
+          await compare.add(order);
+        },
+      },
+    );
+    if (unknown !== undefined) throw foreignBatch(unknown, config.environment);
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    return { orders: [], isReady: false, trouble: error.message };
+  }
+  await compare.done();
+  const rowOf = rowsIn(orders);
+  const checked = await Promise.all(
+    found.map(async ({ number, verdict }, i): Promise<CorrectedOrder> => {
+      if (verdict === 'conflict') return { number, verdict, problems: [], known: await whoHas(number, context) };
+      const order = verdict === 'new' ? await guarded(orders[i], corrects, context) : orders[i];
+      return { number, verdict: order?.valid === false ? 'invalid' : verdict, problems: problemsOf(order, rowOf) };
+    }),
+  );
+  const isReady = checked.every(({ verdict }) => verdict === 'new' || verdict === 'duplicate');
+  return { orders: checked, isReady: isReady && checked.length > 0 };
+}
+
+/** The order as admission would hold it, if one of its rows is already another order. */
+async function guarded(order: CheckedOrder | undefined, corrects: Corrects | undefined, context: CheckContext) {
+  if (!order?.valid) return order;
+  const { ledger, batches, store } = context;
+  const guard = createFixGuard({ redis: store.redis, keys: store.keys, ledger, batches });
+  const rows = (await guard.rows({ batch: '', no: 0 }, [order], corrects)).get(order);
+  return rows !== undefined && 'valid' in rows ? rows : order;
+}
+
+/** What is known of the order that has a number: its items, since when, and the file that brought it. */
+async function whoHas(number: string, { ledger, batches, config }: CheckContext): Promise<string> {
+  const [known = { kind: 'nothing' as const }] = await ledger.lookup([number]);
+  if (known.kind === 'nothing') return 'Another order of these rows has this number.';
+  const compact = known.kind === 'accepted' ? known.compact : undefined;
+  const isAtApi = known.kind === 'open' && known.entry.state === 'conflict';
+  const content = await createKnownContent({ batch: '' }, { batches, config })([{ number, ordinal: -1, known }]);
+  const found = isAtApi ? known.entry.known?.items : content.get(number)?.items;
+  const items = found === undefined ? 'its items are not known here' : firstItems(found);
+  if (isAtApi || compact?.batchNo === 0) return `The API has this number already: ${items}.`;
+  const no = known.kind === 'open' ? known.entry.batchNo : known.compact.batchNo;
+  const batch = (await batches.nameOf(no)) ?? '';
+  const from = batchTitle(batch, (await batches.find(batch))?.name);
+  if (compact === undefined) return `This number is in progress: ${items}, from ${from}.`;
+  const time = new Date(compact.at).toISOString().slice(0, 16).replace('T', ' ');
+  return `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.`;
+}
+
+type RowOf = (line: number, pointer: string | undefined) => number;
+
+/** Rows by the line on which they begin; objects by their place in the list. */
+function rowsIn(orders: readonly CheckedOrder[]): RowOf {
+  const lines = [...new Set(orders.flatMap(({ records }) => records.map(({ place }) => place.line)))].sort(
+    (a, b) => a - b,
+  );
+  return (line, pointer) => {
+    const index = /^\/(\d+)(?:\/|$)/.exec(pointer ?? '')?.[1];
+    return index === undefined ? Math.max(0, lines.indexOf(line)) : Number(index);
+  };
+}
+
+function problemsOf(order: CheckedOrder | undefined, rowOf: RowOf): CellProblem[] {
+  if (order === undefined || order.valid) return [];
+  return order.problems.map(({ line, pointer, field, message }) => ({
+    row: rowOf(line, pointer),
+    field: pointer === undefined ? field : pointer.replace(/^\/\d+\/?/, ''),
+    message,
+  }));
+}

@@ -1,0 +1,105 @@
+import { stat } from 'node:fs/promises';
+import type { Config, Source } from '../../config/config.ts';
+import { fixedFolder } from '../../config/rules/sources.ts';
+import { redactedConfig } from '../../config/show.ts';
+import { isWebAddress } from '../../config/source-schema.ts';
+import { codeOf } from '../../core/errors.ts';
+import { environmentOf } from '../../intake/environment-marker.ts';
+import { matchesAny } from '../../intake/export.ts';
+import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+
+export type SourceStatus = {
+  name: string;
+  type: Source['type'];
+  path: string;
+  /** Of the file, or of a pattern's folder. `no match`: no file matches the pattern. `no marker`: files were
+   * taken from this inbox, and now it has no marker, so it may be another folder. `unreachable`, with the system's error code; `not checked`: an address. */
+  state: 'ok' | 'missing' | 'no match' | 'no marker' | 'unreachable' | 'not checked';
+  code?: string;
+  /** What is not read in an inbox: folders, links and other things that are not files, and files without permission; absent when there is nothing. */
+  ignored?: Ignored;
+  last?: { batch: string; file: string; at: number };
+};
+
+/** The sources, with the last batch of each among the newest. */
+export async function sourcesOf(config: Config, newest: readonly Batch[]): Promise<SourceStatus[]> {
+  const last = lastBatches(newest);
+  const { sources } = redactedConfig(config);
+  return Promise.all(
+    sources.map(async ({ name, type, path }, i) => {
+      const batch = last.get(name);
+      const ignored = await ignoredOf(config.sources[i]);
+      return {
+        name,
+        type,
+        path,
+        ...(await checkSource(type, path, batch)),
+        ...(ignored === undefined ? {} : { ignored }),
+        ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
+      };
+    }),
+  );
+}
+
+/** An unmounted share leaves an empty folder without the marker of the inbox. */
+async function checkSource(type: Source['type'], path: string, last: Batch | undefined) {
+  const found = await checkPath(path);
+  if (type !== 'inbox' || last === undefined || found.state !== 'ok') return found;
+  const isMarked = await environmentOf(path).then(
+    (owner) => owner !== undefined,
+    () => true,
+  );
+  return isMarked ? found : ({ state: 'no marker' } as const);
+}
+
+/** What to do about an inbox without its marker. */
+export const NO_MARKER = 'may be another folder: mount the share, or restart po-sync to use this one';
+
+/** Undefined also where the inbox cannot be read: its state says so. */
+export async function ignoredOf(source: Source | undefined): Promise<Ignored | undefined> {
+  if (source?.type !== 'inbox') return undefined;
+  const found = await ignoredIn(source).catch(() => undefined);
+  return found === undefined || found.total === 0 ? undefined : found;
+}
+
+/** What to do about it. */
+export function ignoredRemedy({ entries }: Ignored): string {
+  const isFile = ({ kind }: Ignored['entries'][number]) => kind === NOT_PERMITTED;
+  const remedies = [
+    entries.some(isFile) ? 'Give the user that runs po-sync read permission for the files (chmod a+r).' : '',
+    entries.every(isFile) ? '' : 'Folders and links are not read: move the files themselves into the inbox.',
+  ];
+  return remedies.filter((text) => text !== '').join(' ');
+}
+
+/** `june (folder), a.csv (link) and 3 more`. */
+export function ignoredText({ total, entries }: Ignored): string {
+  const shown = entries.map(({ name, kind }) => `${name} (${kind})`).join(', ');
+  return total === entries.length ? shown : `${shown} and ${total - entries.length} more`;
+}
+
+function lastBatches(newest: readonly Batch[]): Map<string, Batch> {
+  const found = new Map<string, Batch>();
+  for (const batch of newest) if (!found.has(batch.source)) found.set(batch.source, batch);
+  return found;
+}
+
+/** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
+export async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
+  if (isWebAddress(path)) return { state: 'not checked' };
+  const isThere = await exists(path);
+  if (isThere.state !== 'missing' || !/[*?{[]/.test(path)) return isThere;
+  const folder = await exists(fixedFolder(path));
+  return folder.state !== 'ok' || (await matchesAny(path)) ? folder : { state: 'no match' };
+}
+
+async function exists(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
+  try {
+    await stat(path);
+    return { state: 'ok' };
+  } catch (error) {
+    const code = codeOf(error) ?? 'unknown';
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
+  }
+}

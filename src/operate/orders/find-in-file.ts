@@ -1,0 +1,111 @@
+import { codeOf } from '../../core/errors.ts';
+import { openClaim } from '../../intake/folders.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import type { ClaimedFile } from '../../order/batch.ts';
+import { digestOf } from '../../order/digest.ts';
+import type { CheckedOrder, Item, ValidOrder } from '../../order/order.ts';
+import { inspectFile } from '../../parse/inspect.ts';
+import { batchNamedIn } from '../../parse/read-fix-file.ts';
+import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
+import { readOrders } from '../../validate/read-orders.ts';
+
+/** Milliseconds that the search for an order in its file may take. */
+export const SEARCH_TAKES = 5_000;
+
+/**
+ * An order of a batch. `kind`: `inbox` for a file in one of our folders inside an inbox. `digest`: of the content that was
+ * sent; without it, the order on `line` of the unchanged file is wanted. `sha256`: of the file as it was admitted.
+ */
+export type WantedOrder = {
+  number: string;
+  kind: ClaimedFile['kind'];
+  path: string;
+  source: string;
+  digest?: string;
+  line?: number;
+  sha256?: string;
+};
+
+/**
+ * What a file says about an order now. `same`: its content is what was sent, or the file is unchanged since it was
+ * admitted. `other`: it says something else now; `isChanged`: the file itself was changed. `no-file`: a link, a folder or
+ * a pipe has its name. `late`: the search was stopped. `busy`: other searches were not done in time.
+ */
+export type FoundInFile =
+  | { found: 'same'; items: Item[]; line: number }
+  | { found: 'other'; isChanged: boolean }
+  | { found: 'missing' | 'no-file' | 'forbidden' | 'late' | 'busy' }
+  | { found: 'unreadable'; code: string };
+
+/**
+ * Reads a file as admission does, up to the wanted order, and follows no link. A file has to be read to its end first,
+ * to know how it is written. Does not reject; an error names no content, because the file may be another one now.
+ */
+export async function findInFile(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
+  try {
+    await using opened = await openClaim(wanted);
+    return await search({ ...wanted, path: opened.path }, deps, signal);
+  } catch (error) {
+    return signal.aborted ? { found: 'late' } : faultOf(error);
+  }
+}
+
+async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
+  const { mapping, originals, refusal } = await howToRead(wanted.path, wanted.source, deps);
+  if (refusal !== undefined) return { found: 'unreadable', code: refusal.code };
+  const inspection = await inspectFile(wanted.path, mapping, { signal, originals });
+  const isChanged = wanted.sha256 !== undefined && wanted.sha256 !== inspection.sha256;
+  if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256) return { found: 'other', isChanged: true };
+  for await (const order of readOrders(wanted.path, inspection, { signal })) {
+    signal.throwIfAborted();
+    if (isWanted(order, wanted)) return { found: 'same', items: order.order.items, line: order.place.line };
+  }
+  return { found: 'other', isChanged };
+}
+
+function isWanted(order: CheckedOrder, { number, digest, line }: WantedOrder): order is ValidOrder {
+  if (!order.valid || order.number !== number) return false;
+  return digest === undefined ? order.place.line === line : digestOf(order.order) === digest;
+}
+
+function faultOf(error: unknown): FoundInFile {
+  const code = codeOf(error) ?? 'unknown';
+  switch (code) {
+    case 'file-missing':
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return { found: 'missing' };
+    case 'not-a-file':
+    case 'folder-is-link':
+    case 'ELOOP':
+      return { found: 'no-file' };
+    case 'file-not-readable':
+    case 'EACCES':
+    case 'EPERM':
+      return { found: 'forbidden' };
+    case 'file-changed':
+      return { found: 'other', isChanged: true };
+    default:
+      return { found: 'unreadable', code };
+  }
+}
+
+/** The batch that the file of a fix file corrects; undefined for any other file, and for one that cannot be read. */
+export async function correctedBatch(wanted: Pick<WantedOrder, 'kind' | 'path'>): Promise<string | undefined> {
+  try {
+    await using opened = await openClaim(wanted);
+    return await batchNamedIn(opened.path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `findInFile`, from values that can be sent to a thread; `corrected`: the batch that the file corrects, if it is known. */
+export function findOrder(
+  wanted: WantedOrder,
+  config: HowToReadDeps['config'],
+  corrected: Batch | undefined,
+): Promise<FoundInFile> {
+  const batches = { find: async (name: string) => (corrected?.batch === name ? corrected : undefined) };
+  return findInFile(wanted, { config, batches }, AbortSignal.timeout(SEARCH_TAKES));
+}

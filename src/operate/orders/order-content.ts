@@ -1,0 +1,178 @@
+import { counted } from '../../core/format.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import type { Item, Order } from '../../order/order.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import type { Appearance } from './appearances.ts';
+import type { SearchFile } from './file-search.ts';
+import { type FoundInFile, SEARCH_TAKES, type WantedOrder } from './find-in-file.ts';
+
+/**
+ * The items of an order, and where they are from. `ledger`: the order is not settled. `sent`: read from the file now, and
+ * proven by the digest that the ledger keeps. `unproven`: read from the unchanged file, but the ledger has no digest.
+ * `not-accepted`: of a closed dead letter. Without items, `message` says why: `differs`: the file contains something else
+ * now; `missing`; `unreadable`; `late`: reading took too long; `unknown`: only the API has them.
+ */
+export type OrderContent = {
+  status: 'ledger' | 'sent' | 'unproven' | 'not-accepted' | 'differs' | 'missing' | 'unreadable' | 'late' | 'unknown';
+  /** Where the items are from, or why there are none, as a sentence. */
+  message: string;
+  items?: readonly Item[];
+  batch?: string;
+  /** The file that was read, or is missing. */
+  path?: string;
+  line?: number;
+};
+
+type Deps = Pick<OperatorContext, 'ledger' | 'batches'> & { search: SearchFile };
+
+/** Files in which the items of an order that the API had before are searched. */
+const MOST_FILES = 3;
+
+/**
+ * The items of an order in any state; undefined for an order that failed its checks. The ledger keeps only a digest of an
+ * accepted order, so its items are read from the file of its batch. Nothing is stored.
+ */
+export async function readContent(
+  { order, appearances }: { order: string; appearances: readonly Appearance[] },
+  deps: Deps,
+): Promise<OrderContent | undefined> {
+  const [known] = await deps.ledger.lookup([order]);
+  const newest = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1));
+  switch (known?.kind) {
+    case 'open': {
+      const { batch, place } = known.entry;
+      const { items } = known.entry.order;
+      return {
+        status: 'ledger',
+        message: 'From the ledger: the order is not settled.',
+        items,
+        batch,
+        line: place.line,
+      };
+    }
+    case 'accepted': {
+      const { digest, batchNo } = known.compact;
+      const batch = await deps.batches.nameOf(batchNo);
+      if (batch === undefined) return await alreadyThere({ number: order, digest }, newest, deps);
+      const line = newest.find(({ result, ...one }) => one.batch === batch && result.outcome === 'accepted')?.result
+        .line;
+      return await inBatch(batch, { number: order, digest, ...given(line) }, deps);
+    }
+    case 'nothing':
+    case undefined:
+      return await notInLedger(order, newest[0], deps);
+  }
+}
+
+/** An order that the API had before po-sync sent it: a file may have brought the same items. */
+async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps: Deps): Promise<OrderContent> {
+  const alike = newest.filter(({ result }) => result.outcome === 'duplicate' || result.outcome === 'accepted');
+  for (const { batch, result } of alike.slice(0, MOST_FILES)) {
+    const found = await inBatch(batch, { ...wanted, line: result.line }, deps);
+    if (found.status === 'sent') return found;
+  }
+  const sent = alike.find(({ result }) => result.outcome === 'accepted');
+  if (sent !== undefined)
+    return { status: 'missing', message: lostWith(sent), batch: sent.batch, line: sent.result.line };
+  return {
+    status: 'unknown',
+    message: 'The API had this order before po-sync sent it, and only the API has its items.',
+  };
+}
+
+/** An order that the ledger does not have: canceled, discarded, or accepted before `ledger.keep`. */
+async function notInLedger(
+  number: string,
+  last: Appearance | undefined,
+  deps: Deps,
+): Promise<OrderContent | undefined> {
+  if (last === undefined || last.result.outcome === 'invalid') return undefined;
+  const { batch, result, deadLetter } = last;
+  const { items } = (deadLetter?.payload ?? {}) as Partial<Order>;
+  if (items === undefined) return await inBatch(batch, { number, line: result.line }, deps);
+  const message = 'These items were not accepted.';
+  return { status: 'not-accepted', message, items, batch, line: result.line };
+}
+
+type Wanted = Pick<WantedOrder, 'number' | 'digest' | 'line'>;
+
+/** Reads the file of a batch, wherever it is now. */
+async function inBatch(name: string, wanted: Wanted, { batches, search }: Deps): Promise<OrderContent> {
+  const batch = await batches.find(name);
+  const path = pathOf(batch);
+  if (batch === undefined || path === undefined) return { status: 'missing', message: goneWith(batch), batch: name };
+  const found = await search(wantedIn(batch, path, wanted));
+  if (found.found !== 'missing') return contentOf(found, { batch: name, path, ...given(wanted.line) }, wanted);
+  // The file may have been put away since its batch was looked up.
+  const now = await batches.find(name);
+  const moved = pathOf(now);
+  const again =
+    now !== undefined && moved !== undefined && moved !== path ? await search(wantedIn(now, moved, wanted)) : found;
+  return contentOf(again, { batch: name, path: moved ?? path, ...given(wanted.line) }, wanted);
+}
+
+function pathOf(batch: Batch | undefined): string | undefined {
+  return batch?.settledPath ?? (batch?.state === 'done' ? undefined : batch?.path);
+}
+
+function wantedIn({ kind, source, settledPath, begunWith }: Batch, path: string, wanted: Wanted): WantedOrder {
+  const place = { kind: path === settledPath ? 'inbox' : kind, path, source } as const;
+  return { ...wanted, ...place, ...(begunWith === undefined ? {} : { sha256: begunWith }) };
+}
+
+function lostWith({ file }: Appearance): string {
+  return `Redis lost its data, so po-sync does not know where the file ${file} is now. Look for it in done/ of its inbox.`;
+}
+
+function goneWith(batch: Batch | undefined): string {
+  if (batch === undefined) return 'Its batch is no longer known: reports.keep has passed.';
+  if (batch.kind === 'inbox') return 'Its file was removed before it was put away.';
+  return 'It came with a copy that po-sync removes when a batch is finished, such as an export.';
+}
+
+/** Result of a search for people. No text of the file is part of it, unless the digest or the checksum proves the file. */
+function contentOf(
+  found: FoundInFile,
+  place: { batch: string; path: string; line?: number },
+  { digest, line }: Wanted,
+): OrderContent {
+  const { path } = place;
+  switch (found.found) {
+    case 'same': {
+      const at = `line ${found.line} of ${path}`;
+      const { items } = found;
+      return digest === undefined
+        ? { status: 'unproven', message: `As ${at} reads now.`, ...place, items, line: found.line }
+        : { status: 'sent', message: `As sent: ${at}.`, ...place, items, line: found.line };
+    }
+    case 'other': {
+      const reason = found.isChanged
+        ? 'the file was changed since it was taken'
+        : 'its mapping, or the report that it corrects, was changed since it was taken';
+      return { status: 'differs', message: `${path} no longer shows what was sent: ${reason}.`, ...place };
+    }
+    case 'missing':
+      return { status: 'missing', message: `The file is no longer at ${path}.`, ...place };
+    case 'no-file':
+      return { status: 'unreadable', message: `${path} is no longer a file, and po-sync follows no link.`, ...place };
+    case 'forbidden':
+      return { status: 'unreadable', message: `No permission to read ${path}.`, ...place };
+    case 'unreadable':
+      return { status: 'unreadable', message: `${path} cannot be read now (${found.code}).`, ...place };
+    case 'late': {
+      const where = line === undefined ? path : `line ${line} of ${path}`;
+      const limit = counted(SEARCH_TAKES / 1000, 'second');
+      return {
+        status: 'late',
+        message: `Reading the file takes more than ${limit}. Open ${where}.`,
+        ...place,
+      };
+    }
+    case 'busy':
+      return { status: 'late', message: `Other files are being read. Try again, or open ${path}.`, ...place };
+  }
+}
+
+function given(line: number | undefined): { line?: number } {
+  return line === undefined ? {} : { line };
+}

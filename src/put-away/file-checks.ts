@@ -1,0 +1,70 @@
+import { lstat } from 'node:fs/promises';
+import { codeOf, toError } from '../core/errors.ts';
+import type { FileCheck } from '../ledger/batches/aftermath.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { batchTrouble, fileChanged } from '../log/events/batch.ts';
+import { countNeedingPerson } from '../order/outcome.ts';
+import { openDay } from '../report/beside.ts';
+import { changedAfterRead } from './changed-file.ts';
+import { fileOf, type SettlementContext } from './put-batch-away.ts';
+
+/** Checks of settled files in one round. */
+const MOST_CHECKS = 200;
+/** Milliseconds until a check that failed is repeated. */
+const CHECK_AGAIN = 60_000;
+/** Milliseconds since the last outcome of the batch after which a check that still fails is not repeated. */
+const LONGEST = 86_400_000;
+
+type CheckDeps = Pick<SettlementContext, 'store' | 'log' | 'onSettled'> & {
+  batches: Batches;
+  /** Runs a task with the lease of a batch; undefined when another daemon has it. */
+  withLease<T>(batch: string, task: () => Promise<T>): Promise<T | undefined>;
+};
+
+/**
+ * Builds the round that checks settled files whose check is due: a program that pauses while it writes still has its
+ * file open when that is settled, and appends rows that nobody reads. Each file is reported once. A file that was moved
+ * or removed is not reported, also when a later file has its place.
+ */
+export function createFileChecks({ store: { time }, batches, log, onSettled, withLease }: CheckDeps) {
+  async function check({ check, batch: name }: FileCheck): Promise<void> {
+    const batch = await batches.find(name);
+    if (batch === undefined || batch.unreadable !== undefined || !(await isChanged(batch, batches))) {
+      return batches.fileChecked(check);
+    }
+    const unreadable = changedAfterRead(batch);
+    const isNew = await withLease(name, () => batches.settledFileChanged(name, fileOf(batch), unreadable));
+    if (!isNew) return;
+    fileChanged(log, { batch: name, source: batch.source, file: batch.name, reason: unreadable.message });
+    onSettled({ ...batch, unreadable }, countNeedingPerson(batch.counts) + 1);
+  }
+
+  return async (): Promise<void> => {
+    for (const due of await batches.dueFileChecks(time.now(), MOST_CHECKS)) {
+      try {
+        await check(due);
+      } catch (error) {
+        batchTrouble(log, { batch: due.batch, reason: toError(error).message });
+        const { lastAt = 0 } = (await batches.find(due.batch)) ?? {};
+        const again = time.now() + CHECK_AGAIN;
+        await batches.fileChecked(due.check, again - lastAt < LONGEST ? again : undefined);
+      }
+    }
+  };
+}
+
+/** Whether a settled file is there and has another size than the one that was read. */
+async function isChanged({ batch, settledPath, inspection }: Batch, batches: Batches): Promise<boolean> {
+  if (settledPath === undefined || inspection === undefined) return false;
+  try {
+    await using day = await openDay(settledPath);
+    const found = await lstat(day.settled);
+    return found.isFile() && found.size !== inspection.bytes && (await batches.isLastAt(settledPath, batch));
+  } catch (error) {
+    if (GONE.has(codeOf(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+/** The codes of a file that was moved or removed; po-sync follows no link in its place. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'folder-is-link']);

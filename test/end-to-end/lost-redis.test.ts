@@ -1,0 +1,31 @@
+import { Redis } from 'ioredis';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../support/shared-redis.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+
+it('after Redis has lost its data, commands know what the reports know', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis });
+  await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nBAD-1,NEW,A,none\nBAD-2,NEW,A,none\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+  expect(await json('status')).toMatchObject({ deadLetters: 2 });
+  expect((await json('batches', 'list', '--open')).batches).toMatchObject([
+    { file: 'first.csv', state: 'finished', open: 2, counts: { orders: 3, accepted: 1, invalid: 2 } },
+  ]);
+
+  await place.drop('second.csv', `${HEAD}\nGOOD-2,NEW,A,1\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect(await json('status')).toMatchObject({ deadLetters: 2 });
+  const { batch } = (await json('batches', 'list', '--open')).batches[0];
+  const explained = await json('explain', 'GOOD-1');
+  expect(explained).toMatchObject({ state: 'accepted', accepted: { batch } });
+  expect(explained.content).toMatchObject({ status: 'missing', message: expect.stringContaining('first.csv') });
+  const { out } = await place.run(['explain', 'GOOD-1']);
+  expect(out).not.toMatch(/already had it|had not sent it/);
+});

@@ -1,0 +1,313 @@
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFileSearch } from '../../src/operate/orders/file-search.ts';
+import { type FoundInFile, findInFile } from '../../src/operate/orders/find-in-file.ts';
+import type { OrderContent } from '../../src/operate/orders/order-content.ts';
+import { openOperator } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import { textRows, writeWorkbook } from '../support/write-workbook.ts';
+
+const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
+const MAPPING = 'mappings: { own: { fields: { quantity: quantity } } }\n';
+const SOURCE = '- { name: inbox, type: inbox, path: inbox, mapping: own, stable: 100ms, poll: 200ms }';
+
+/** The items of an order as `explain --json` shows them; asks again where the machine was too slow. */
+async function contentOf(place: Workplace, number: string): Promise<OrderContent> {
+  const { content } = await until('an answer in time', async () => {
+    const { out } = await place.run(['explain', number, '--json']);
+    const history = JSON.parse(out) as { content: OrderContent };
+    return (history.content as OrderContent | undefined)?.status === 'late' ? undefined : history;
+  });
+  return content;
+}
+
+async function settledFile(place: Workplace, name: string): Promise<string> {
+  const done = path.join(place.inbox, 'done');
+  const [day = ''] = await readdir(done);
+  return path.join(done, day, name);
+}
+
+const once = (place: Workplace) => place.run(['start', '--once']);
+
+describe('the items of an accepted order', () => {
+  let place: Workplace;
+
+  beforeAll(async () => {
+    place = await openWorkplace({ more: MAPPING, source: SOURCE });
+    await place.drop('apart.csv', `${HEAD}C-1,A,1\nC-2,A,5\nC-1,B,2\n`);
+    await place.drop('book.xlsx', await writeWorkbook(textRows([...rowsOf('X-1', 'BOLT', '4'), ['X-2', 'NUT', '3']])));
+    const items = [{ articleCode: 'J', quantity: 2 }];
+    await place.drop('list.json', JSON.stringify([{ purchaseOrderNumber: 'J-1', items }]));
+    await place.drop('more.csv', 'purchaseOrderNumber,articleCode,quantity,pieces\nM-1,A,1,2\n');
+    await place.drop('fix.csv', `${HEAD}F-1,A,none\nF-2,A,1\n`);
+    await place.drop('fix.json', JSON.stringify([{ purchaseOrderNumber: 'G-1', items: [{ articleCode: 'G' }] }]));
+    await once(place);
+  });
+  afterAll(() => place[Symbol.asyncDispose]());
+
+  it.each([
+    [
+      'C-1',
+      'apart.csv',
+      2,
+      [
+        ['A', 1],
+        ['B', 2],
+      ],
+    ],
+    ['C-2', 'apart.csv', 3, [['A', 5]]],
+    ['X-2', 'book.xlsx', 3, [['NUT', 3]]],
+    ['J-1', 'list.json', 1, [['J', 2]]],
+  ] as const)('of %s are read from %s', async (number, file, line, items) => {
+    expect(await contentOf(place, number)).toMatchObject({
+      status: 'sent',
+      path: await settledFile(place, file),
+      line,
+      items: items.map(([articleCode, quantity]) => ({ articleCode, quantity })),
+    });
+  });
+
+  it('are shown as text, with the line and the file', async () => {
+    const { out } = await place.run(['explain', 'C-1']);
+    const file = await settledFile(place, 'apart.csv');
+    expect(out).toContain(`C-1  accepted\n  1 × A\n  2 × B\n  As sent: line 2 of ${file}.\n`);
+  });
+
+  it('of a corrected order are those of the fix file, and a duplicate changes nothing', async () => {
+    const reports = await place.reportsNow();
+    for (const [file, name, from, to] of [
+      ['fix.csv', 'dead-letters.csv', 'none', '7'],
+      ['fix.json', 'dead-letters.fix.json', '"articleCode":"G"', '"articleCode":"G","quantity":7'],
+    ] as const) {
+      const report = reports.find((one) => one.file === file);
+      if (report === undefined) throw new Error(`${file} has no report`);
+      const fix = await place.read(report, name);
+      expect(fix).toContain(from);
+      await place.drop(`back.${name}`, fix.replace(from, to));
+    }
+    await place.drop('again.csv', `${HEAD}C-2,A,5\n`);
+    await once(place);
+    for (const [number, article, file] of [
+      ['F-1', 'A', 'back.dead-letters.csv'],
+      ['G-1', 'G', 'back.dead-letters.fix.json'],
+    ] as const) {
+      const items = [{ articleCode: article, quantity: 7 }];
+      expect(await contentOf(place, number)).toMatchObject({
+        status: 'sent',
+        path: await settledFile(place, file),
+        items,
+      });
+    }
+    expect(await contentOf(place, 'C-2')).toMatchObject({
+      status: 'sent',
+      path: await settledFile(place, 'apart.csv'),
+    });
+  });
+
+  it('are not shown as sent when the mapping reads the unchanged file otherwise', async () => {
+    const config = await readFile(place.config, 'utf8');
+    await writeFile(place.config, config.replace('quantity: quantity', 'quantity: pieces'));
+    try {
+      const content = await contentOf(place, 'M-1');
+      expect(content).toMatchObject({ status: 'differs', message: expect.stringContaining('its mapping') });
+      expect(content).not.toHaveProperty('items');
+    } finally {
+      await writeFile(place.config, config);
+    }
+    expect(await contentOf(place, 'M-1')).toMatchObject({ status: 'sent' });
+  });
+});
+
+const rowsOf = (number: string, article: string, quantity: string) => [
+  ['purchaseOrderNumber', 'articleCode', 'quantity'],
+  [number, article, quantity],
+];
+
+describe('the file of an accepted order', () => {
+  let place: Workplace;
+  let file = '';
+  const original = `${HEAD}H-1,A,1\nH-2,SECRET-ARTICLE,2\n`;
+
+  beforeAll(async () => {
+    place = await openWorkplace();
+    await place.drop('orders.csv', original);
+    await once(place);
+    file = await settledFile(place, 'orders.csv');
+  });
+  afterAll(() => place[Symbol.asyncDispose]());
+
+  async function replaced(replace: () => Promise<unknown>): Promise<OrderContent> {
+    await rm(file, { recursive: true, force: true });
+    await replace();
+    return contentOf(place, 'H-1');
+  }
+
+  it('that is gone is named with the place where it was', async () => {
+    const content = await replaced(async () => undefined);
+    expect(content).toMatchObject({ status: 'missing', path: file, message: `The file is no longer at ${file}.` });
+  });
+
+  it('that somebody changed does not stand for what was sent', async () => {
+    const content = await replaced(() => writeFile(file, original.replace('H-1,A,1', 'H-1,A,9')));
+    expect(content).toMatchObject({ status: 'differs', message: expect.stringContaining('the file was changed') });
+    expect(content).not.toHaveProperty('items');
+  });
+
+  it('that was changed elsewhere still proves an order with the digest of what was sent', async () => {
+    const content = await replaced(() => writeFile(file, `${HEAD}OTHER,B,1\nH-1,A,1\n`));
+    expect(content).toMatchObject({ status: 'sent', line: 3, items: [{ articleCode: 'A', quantity: 1 }] });
+  });
+
+  it('is not followed when it is a link, and neither is a folder above it', async () => {
+    const secret = path.join(place.folder, 'secret.csv');
+    await writeFile(secret, original);
+    expect(await replaced(() => symlink(secret, file))).toMatchObject({ status: 'unreadable', path: file });
+    const day = path.dirname(file);
+    const elsewhere = path.join(place.folder, 'elsewhere');
+    await mkdir(elsewhere);
+    await writeFile(path.join(elsewhere, 'orders.csv'), original);
+    await rename(day, `${day}-moved`);
+    await symlink(elsewhere, day);
+    expect(await contentOf(place, 'H-1')).toMatchObject({ status: 'unreadable' });
+    await rm(day);
+    await rename(`${day}-moved`, day);
+  });
+
+  it('that is something else now is not quoted', async () => {
+    const content = await replaced(() => writeFile(file, 'password: hunter2\n"broken'));
+    expect(content.status).toMatch(/unreadable|differs/);
+    expect(JSON.stringify(content)).not.toContain('hunter2');
+    expect(await replaced(() => mkdir(file))).toMatchObject({ status: 'unreadable' });
+  });
+});
+
+describe('an order of an export', () => {
+  it('has no items to show after its batch, because the copy is removed', async () => {
+    const source = "- { name: erp, type: export, path: 'export/orders.csv', stable: 100ms, poll: 200ms }";
+    await using place = await openWorkplace({ source });
+    await mkdir(path.join(place.folder, 'export'));
+    await writeFile(path.join(place.folder, 'export', 'orders.csv'), `${HEAD}E-1,A,1\n`);
+    await once(place);
+    const content = await contentOf(place, 'E-1');
+    expect(content).toMatchObject({ status: 'missing', message: expect.stringContaining('such as an export') });
+    expect(content).not.toHaveProperty('items');
+  });
+});
+
+describe('an order that po-sync did not send', () => {
+  it('shows those that a file brought and the API had before, and none without that file', async () => {
+    await using place = await openWorkplace();
+    const items = [{ articleCode: 'Z', quantity: 3 }];
+    await place.api.create({ purchaseOrderNumber: 'L-1', orderState: 'NEW', items }, await place.api.token());
+    await place.drop('orders.csv', `${HEAD}L-1,Z,3\n`);
+    await once(place);
+    expect(await contentOf(place, 'L-1')).toMatchObject({ status: 'sent', items });
+    await rm(await settledFile(place, 'orders.csv'));
+    expect(await contentOf(place, 'L-1')).toMatchObject({ status: 'unknown' });
+  });
+
+  it('shows the items of its unchanged file when it was canceled', async () => {
+    await using place = await openWorkplace();
+    await place.run(['pause', '--reason', 'test']);
+    place.start(['start']);
+    await place.drop('orders.csv', `${HEAD}K-1,A,2\n`);
+    const items = [{ articleCode: 'A', quantity: 2 }];
+    const content = (status: string) =>
+      until(status, async () => {
+        const found = (await contentOf(place, 'K-1')) as OrderContent | undefined;
+        return found?.status === status ? found : undefined;
+      });
+    expect(await content('ledger')).toMatchObject({ items });
+    const { out } = await place.run(['batches', 'list', '--json']);
+    const [taken] = (JSON.parse(out) as { batches: { batch: string }[] }).batches;
+    await place.run(['batches', 'cancel', taken?.batch ?? '', '--yes']);
+    expect(await content('unproven')).toMatchObject({ items });
+    const file = await until('the settled file', () => settledFile(place, 'orders.csv').catch(() => undefined));
+    await until('its end', async () => (await contentOf(place, 'K-1')).path === file);
+    await writeFile(file, `${HEAD}K-1,A,9\n`);
+    expect(await contentOf(place, 'K-1')).toMatchObject({ status: 'differs' });
+  });
+});
+
+describe('the order page', () => {
+  it('shows the items of an accepted order of each format, and why there are none', async () => {
+    await using place = await openWorkplace();
+    const daemon = place.start(['start']);
+    const person = await openOperator(place, daemon);
+    const settled = (name: string) =>
+      until(`${name} is put away`, async () => {
+        const file = await settledFile(place, name).catch(() => '');
+        return (await readFile(file).catch(() => undefined)) && file;
+      });
+    const shown = (number: string, text: string) =>
+      until(text, async () => {
+        const page = (await person.page(`/order?number=${number}`)).text;
+        return page.includes(text) && page;
+      });
+    await place.drop('orders.csv', `${HEAD}P-1,ART-7,3\nP-1,ART-8,1\nP-2,ART-9,none\n`);
+    await place.drop('book.xlsx', await writeWorkbook(textRows(rowsOf('P-3', 'BOLT', '4'))));
+    const [file, book] = [await settled('orders.csv'), await settled('book.xlsx')];
+    expect(await shown('P-1', `As sent: line 2 of ${file}.`)).toMatch(/ART-7.*3.*ART-8.*1/s);
+    expect(await shown('P-3', `As sent: line 2 of ${book}.`)).toMatch(/BOLT.*4/s);
+    expect((await person.call('GET', '/order?number=P-1')).body).toMatchObject({
+      content: { status: 'sent', items: [{ articleCode: 'ART-7' }, { articleCode: 'ART-8' }] },
+    });
+    const report = (await place.reportsNow()).find((one) => one.file === 'orders.csv');
+    if (report === undefined) throw new Error('no report');
+    await place.drop('back.csv', (await place.read(report, 'dead-letters.csv')).replace('none', '7'));
+    expect(await shown('P-2', `As sent: line 2 of ${await settled('back.csv')}.`)).toMatch(/ART-9.*7/s);
+    await rm(file);
+    expect(await shown('P-1', `The file is no longer at ${file}.`)).not.toContain('ART-7');
+  });
+
+  it('says that it searches order numbers, not articles', async () => {
+    await using place = await openWorkplace();
+    const person = await openOperator(place, place.start(['start']));
+    for (const path of ['/order', '/order?number=ART-7'])
+      expect((await person.page(path)).text).toContain('Only order numbers are searched, not articles.');
+  });
+});
+
+describe('the search for an order in its file', () => {
+  const wanted = { number: 'A', kind: 'handed-in', path: '/none', source: 'inbox' } as const;
+  const never = () => new Promise<FoundInFile>(() => undefined);
+
+  it('ends when its time is over, and one read that never ends keeps others from starting', async () => {
+    let reads = 0;
+    const search = createFileSearch(() => {
+      reads += 1;
+      return never();
+    }, 50);
+    expect(await Promise.all([search(wanted), search(wanted)])).toEqual([{ found: 'late' }, { found: 'busy' }]);
+    expect(await search(wanted)).toEqual({ found: 'busy' });
+    expect(reads).toBe(1);
+  });
+
+  it('stops reading when its signal aborts', async () => {
+    await using place = await openWorkplace();
+    const file = path.join(place.folder, 'large.csv');
+    // A hundred chunks and more.
+    await writeFile(file, `${HEAD}${'B,B,1\n'.repeat(1_000_000)}A,B,1\n`);
+    const config = { environment: 'staging', sources: [], mappings: {}, reports: { path: place.reports } };
+    const deps = { config: config as never, batches: { find: async () => undefined } };
+    const { signal, looks } = abortingAt(3);
+    expect(await findInFile({ ...wanted, path: file }, deps, signal)).toEqual({ found: 'late' });
+    expect(looks()).toBe(3);
+  });
+});
+
+/** A signal that aborts when it is looked at for this many times. */
+function abortingAt(most: number) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const look = signal.throwIfAborted.bind(signal);
+  let looks = 0;
+  signal.throwIfAborted = () => {
+    looks += 1;
+    if (looks === most) stop.abort();
+    look();
+  };
+  return { signal, looks: () => looks };
+}
