@@ -93,6 +93,12 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
         await tick();
         return (await batches.find(batch))?.state === 'done';
       }),
+    /** Checks settled files and rewrites reports, also those of the pause between two rounds. */
+    refreshed: ({ refresh }: { refresh: () => Promise<void> }) =>
+      until('every report to be rewritten', async () => {
+        await refresh();
+        return (await batches.toRefresh()).length === 0;
+      }),
     /** Where the settled file is. */
     settledPath: async (): Promise<string> => (await batches.find(batch))?.settledPath ?? '',
     /** Makes all checks of settled files due. */
@@ -276,7 +282,7 @@ describe('a settled file', () => {
     for (let round = 0; round < 3; round += 1) {
       await appendFile(settled, 'PO-2,A,1\n');
       await place.passAnHour();
-      await settlement.refresh();
+      await place.refreshed(settlement);
     }
     expect(events.filter((event) => event === 'file-changed-after-read')).toHaveLength(1);
     expect(needed).toEqual([1, 2]);
