@@ -9,7 +9,7 @@ import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
-import { type LaterFiles, refreshBeside } from '../report/beside.ts';
+import { type OtherFiles, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
@@ -54,7 +54,7 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
       const refresh = () => refreshReport(folder, batch, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
-      else await refreshBeside(settledPath, folder, refresh, await laterFiles(shown, batches));
+      else await refreshBeside(settledPath, folder, refresh, await filesNamed(namedIn(batch, shown), batches));
     }
     const origins = await batches.origins(name);
     await batches.refreshed(name, closings.length, origins);
@@ -71,13 +71,18 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
   }
 }
 
-/** The settled files of the batches that these closings name. */
-async function laterFiles(closings: readonly Closing[], batches: Batches): Promise<LaterFiles> {
+/** The batches that the page of a batch links. */
+function namedIn({ repeats }: Batch, closings: readonly Closing[]): string[] {
   const names = closings.flatMap(({ batch, waitsIn, end }) => [batch, waitsIn, end?.batch]);
+  return [...names, repeats?.batch].filter((name) => name !== undefined);
+}
+
+/** The settled files of these batches, as far as there are any. */
+export async function filesNamed(names: readonly string[], batches: Pick<Batches, 'find'>): Promise<OtherFiles> {
   const files = new Map<string, string>();
   for (const name of new Set(names)) {
-    const path = name === undefined ? undefined : (await batches.find(name))?.settledPath;
-    if (name !== undefined && path !== undefined) files.set(name, path);
+    const path = (await batches.find(name))?.settledPath;
+    if (path !== undefined) files.set(name, path);
   }
   return files;
 }

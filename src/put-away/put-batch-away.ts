@@ -15,6 +15,7 @@ import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
 import { removeHeldPage } from '../report/held-page.ts';
+import { filesNamed } from './housekeeping.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
 export function createPutAway({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {
@@ -30,7 +31,9 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     if (settled === undefined) return undefined;
     await batches.putAway(batch.batch, settled);
     const folder = join(reports, batch.batch);
-    await layBeside(settled, folder, { needsFix: (await fixFilesIn(folder)).length > 0 });
+    const needsFix = (await fixFilesIn(folder)).length > 0;
+    const first = batch.repeats === undefined ? [] : [batch.repeats.batch];
+    await layBeside(settled, folder, { needsFix }, await filesNamed(first, batches));
     return settled;
   }
 

@@ -26,6 +26,7 @@ export async function layBeside(
   settledPath: string,
   folder: string,
   { needsFix }: { needsFix: boolean },
+  others: OtherFiles = new Map(),
 ): Promise<void> {
   await written(settledPath, async () => {
     await using day = await openDay(settledPath);
@@ -33,14 +34,14 @@ export async function layBeside(
     for (const name of needsFix ? await needFixFiles(folder) : []) {
       fixes.push({ name, placedAs: await placeFixFile(day.settled, join(folder, name)) });
     }
-    await placePage(day.settled, folder, fixes, { settledPath });
+    await placePage(day.settled, folder, fixes, { settledPath, pages: await pagesOf(settledPath, others) });
     await syncFolder(day.path);
   });
 }
 
 /**
  * Runs `refresh`, which rewrites a report, and updates the copies next to its settled file: the page, and the fix file,
- * which is removed with the last open dead letter. Copies that somebody changed or removed are left alone. `later`: the
+ * which is removed with the last open dead letter. Copies that somebody changed or removed are left alone. `others`: the
  * batches to which the page refers.
  * Throws `report-not-written`.
  */
@@ -48,7 +49,7 @@ export async function refreshBeside(
   settledPath: string,
   folder: string,
   refresh: () => Promise<void>,
-  later: LaterFiles = new Map(),
+  others: OtherFiles = new Map(),
 ): Promise<void> {
   await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
   // The settled files are older than they are kept, or somebody removed them.
@@ -65,7 +66,7 @@ export async function refreshBeside(
     if (now.includes(name)) await writeFileWhole(copy, createReadStream(join(folder, name)));
     else await written(copy, () => rm(copy, { force: true }));
   }
-  await refreshPage(day.settled, folder, now, { settledPath, pages: await pagesOf(settledPath, later) });
+  await refreshPage(day.settled, folder, now, { settledPath, pages: await pagesOf(settledPath, others) });
 }
 
 /**
@@ -155,7 +156,7 @@ export async function pageFor(folder: string, fixes: readonly PlacedFix[], aroun
 }
 
 /** The settled files of other batches, by batch. */
-export type LaterFiles = ReadonlyMap<string, string>;
+export type OtherFiles = ReadonlyMap<string, string>;
 
 /** The settled file that a page is next to, and the pages that it links. */
 type Around = { settledPath: string; pages?: ReadonlyMap<string, string> };
@@ -166,9 +167,9 @@ function inboxOf(settledPath: string): string {
 }
 
 /** The pages of other batches, relative to the settled file. Of another inbox, they may be on another share. */
-async function pagesOf(settledPath: string, later: LaterFiles): Promise<Map<string, string>> {
+async function pagesOf(settledPath: string, others: OtherFiles): Promise<Map<string, string>> {
   const pages = new Map<string, string>();
-  for (const [batch, path] of later) {
+  for (const [batch, path] of others) {
     if (inboxOf(path) !== inboxOf(settledPath)) continue;
     const isPage = (one: string) => isPageOf(batchMark(batch).markup, one);
     // A page that was removed or cannot be read is only named.

@@ -26,6 +26,8 @@ export type Report = {
   error?: { code: string; message: string; remedy?: string; line?: number; column?: number; text?: string };
   /** The batch of a later file with the same source and name that could be read; only for an unreadable file. */
   replacedBy?: string;
+  /** The batch of the same source that read the same content first, its file, and when it began. */
+  repeats?: { batch: string; file: string; at: string };
   counts: { records: number; orders: number } & OutcomeCounts;
   /** The folder in which to drop a corrected file. */
   inbox?: string;

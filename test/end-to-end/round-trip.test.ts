@@ -278,6 +278,10 @@ it('a row of a file that is dropped twice becomes one order, and the second batc
   expect(second.warnings).toEqual([
     expect.stringContaining(`The same content was read before, as "drop.csv" (batch ${first.batch}) on 20`),
   ]);
+  expect(second.repeats).toEqual({ batch: first.batch, file: 'drop.csv', at: first.startedAt });
+  expect(await place.read(second, 'report.html')).toMatch(
+    new RegExp(`<ol><li><b>See the first report before .*drop.csv.* href="../${first.batch}/report.html">`),
+  );
   const renamed = (await place.read(second, 'dead-letters.csv'))
     .replace(/^;A-1/m, 'DR-4;A-1')
     .replace('DR-1;A-2;6 boxes', 'DR-5;A-2;6')

@@ -2,7 +2,7 @@ import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { openOf, openText, type Story, totalsOf } from '../story.ts';
-import { fileAndBatch, fixLink, type Html, html, inboxText } from './html.ts';
+import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
@@ -50,8 +50,21 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'unreadable':
       return [...stepsForUnreadable(report), ...stepsElsewhere(story), ...stepsForDeadLetters(report, story, fixFiles)];
     case 'finished':
-      return [...stepsElsewhere(story), ...stepsForDeadLetters(report, story, fixFiles)];
+      return [
+        ...stepsElsewhere(story),
+        ...(story.open > 0 ? firstReport(report) : []),
+        ...stepsForDeadLetters(report, story, fixFiles),
+      ];
   }
+}
+
+/** An order that was corrected after its first file must not be corrected again in a copy of that file. */
+function firstReport({ repeats }: Report): Html[] {
+  if (repeats === undefined) return [];
+  const { file, batch, at } = repeats;
+  return [
+    html`<b>See the first report before you correct anything.</b> The same file was read before: ${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`,
+  ];
 }
 
 /** Many remedies already say to drop the file again. */
