@@ -25,7 +25,7 @@ export type AdmitPageDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   ledger: Ledger;
   queue: Pick<OrderQueue, 'nameJob' | 'add'>;
-  batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf' | 'counted'>;
+  batches: Pick<Batches, 'isCancelled' | 'find' | 'nameOf' | 'counted' | 'resultsKept'>;
   retention: Pick<Retention, 'shown'>;
   log: Log;
 };
@@ -64,18 +64,17 @@ export function createAdmitPage(deps: AdmitPageDeps) {
 }
 
 async function countInvalid(line: Admitting, batch: Batch, invalid: readonly InvalidOrder[]): Promise<void> {
+  if (invalid.length === 0) return;
   const at = line.store.time.now();
-  await count(
-    line,
-    batch,
-    invalid.map((order) => endedInvalid(order, at)),
-  );
+  const left = planning.REASONS_KEPT - (await line.batches.resultsKept(batch.batch));
+  const ended = invalid.map((order, i) => endedInvalid(order, at, i < left));
+  await count(line, batch, ended);
 }
 
-function endedInvalid(order: InvalidOrder, at: number): Ended {
+function endedInvalid(order: InvalidOrder, at: number, isKept: boolean): Ended {
   const { ordinal, number, records, place, problems } = order;
   const reason = problems.slice(0, 1).map(problemText).join('');
-  const result = planning.invalidResult(order, at);
+  const result = planning.invalidResult(order, at, isKept);
   return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
 }
 

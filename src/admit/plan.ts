@@ -4,6 +4,7 @@ import { cancelledResult } from '../ledger/ledger.ts';
 import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
+import type { Problem } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 import type { Corrects } from './fix-guard.ts';
 
@@ -70,10 +71,24 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
 const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST]);
 
-/** The result of an order that failed a check. Details that the report reads from the file again are not kept. */
-export function invalidResult({ problems }: InvalidOrder, at: number): StoredResult {
+/** Orders of a batch for which it is known before its report why they failed a check. */
+export const REASONS_KEPT = 1_000;
+/** Problems of an order that people see before the report. */
+const PROBLEMS_KEPT = 3;
+/** Characters of each of their texts. */
+const LONGEST = 300;
+
+/** The result of an order that failed a check. `isKept`: people see why before the report, which reads the file again. */
+export function invalidResult({ place, problems }: InvalidOrder, at: number, isKept: boolean): StoredResult {
   const { code = 'invalid', message = '' } = problems[0] ?? {};
-  return { outcome: 'invalid', attempts: 0, at, code, message: HELD_HERE.has(code) ? message : '' };
+  const failed = { place, problems: problems.slice(0, PROBLEMS_KEPT).map(shortened) };
+  const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: HELD_HERE.has(code) ? message : '' };
+  return isKept ? { ...result, failed } : result;
+}
+
+function shortened(problem: Problem): Problem {
+  const short = (text: string) => text.slice(0, LONGEST).toWellFormed();
+  return { ...problem, value: short(problem.value), message: short(problem.message) };
 }
 
 /** The result of an order that repeats an earlier order of the same file. */

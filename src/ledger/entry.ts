@@ -1,6 +1,6 @@
 import type { Item, Order } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
-import type { Place } from '../order/record.ts';
+import type { Place, Problem } from '../order/record.ts';
 
 /** The states of an order that is not settled yet, then those of an order that waits for a person. */
 export type EntryState = 'queued' | 'sending' | 'retry' | 'unknown' | 'conflict' | 'refused' | 'failed' | 'inDoubt';
@@ -134,6 +134,8 @@ export type StoredResult = {
   known?: { items: readonly Item[] };
   /** Of a conflict: the short number of the batch whose order has the other content. Its acceptance closes nothing. */
   against?: number;
+  /** Of an invalid order: what people see until the report, which reads all of it from the file again. */
+  failed?: { place: Place; problems: readonly Problem[] };
 };
 
 /** An intent that reaches Redis later than this after it was made does not count. Milliseconds. */

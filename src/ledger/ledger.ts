@@ -245,6 +245,6 @@ function dropped({ attempt }: Entry, { at, keeps }: Extract<Step, { kind: 'drop'
 }
 
 /** What the report reads from the file and the ledger again: an invalid order, a duplicate of another batch. */
-function isPlain(result: StoredResult): boolean {
-  return (result.outcome === 'duplicate' || result.outcome === 'invalid') && result.message === '';
+function isPlain({ outcome, message, failed }: StoredResult): boolean {
+  return (outcome === 'duplicate' || outcome === 'invalid') && message === '' && failed === undefined;
 }

@@ -55,7 +55,10 @@ function createJoin(batch: Batch, deps: Deps) {
     known: Known | undefined,
     content: Order | undefined,
   ): Promise<ReportedOrder> {
-    if (!order.valid) return stored ? withoutDeadLetter(order, stored) : invalid(order, checkedAt);
+    if (!order.valid) {
+      const isKnown = stored !== undefined && stored.outcome !== 'invalid';
+      return isKnown ? withoutDeadLetter(order, stored) : invalid(order, checkedAt);
+    }
     if (stored) return withStored(order, stored, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
       const { attempts, at } = known.compact;

@@ -164,14 +164,20 @@ describe('a person who operates', () => {
       return text.includes('/order?number=PO-7') && text;
     });
     expect(queued).toMatch(/<td data-title="state"><div><span class="badge \w+">(?:waiting|active)<\/span>/);
-    await until('the invalid order of the file in progress', async () =>
-      (await page('/dead-letters')).includes('<a href="/order?number=PO-9">PO-9</a>'),
+    const href = await until(
+      'the invalid order of the file in progress',
+      async () => /<a href="(\/dead-letters\/[^"]*line%204)">PO-9<\/a>/.exec(await page('/dead-letters'))?.[1],
     );
+    const form = await page(href);
+    expect(form).toContain('The form is here when while-paused.csv is finished: other orders of it are in progress.');
+    expect(form).toMatch(/<h2>What is wrong<\/h2>.*quantity.*<code>x<\/code>.*is not a number/s);
     const invalid = await page('/order?number=PO-9');
-    expect(invalid).toMatch(/<span class="badge bad">waits for a person<\/span>.*in <a [^>]*>while-paused\.csv<\/a></s);
-    expect(invalid).toContain('the report shows which one when the batch is finished');
-    expect(invalid).not.toContain('line 0');
-    expect((await place.run(['explain', 'PO-9'])).out).toMatch(/waits for a person.*while-paused.*Wait until batch/s);
+    expect(invalid).toMatch(
+      /<span class="badge bad">waits for a person<\/span>.*in <a [^>]*>while-paused\.csv<\/a>, line 4</s,
+    );
+    expect(invalid).toContain('is not a number');
+    const explained = (await place.run(['explain', 'PO-9'])).out;
+    expect(explained).toMatch(/waits for a person.*while-paused.*is not a number.*Its fix file is written when batch/s);
     expect(await submit('/environment', '/environment/resume')).toContain('Delivery is running.');
   });
 

@@ -302,6 +302,22 @@ describe('admission of a page', () => {
     expect(result).toMatchObject({ outcome: 'conflict', known: { items: AT_API.items } });
   });
 
+  it('it is known why the first thousand invalid orders of a batch failed, each shortened, before there is a report', async () => {
+    const problem = { line: 2, field: 'quantity', code: 'wrong', value: 'x'.repeat(5_000), message: 'is not a number' };
+    const orders = Array.from({ length: 1_002 }, (_, ordinal): CheckedOrder => {
+      const place = { line: ordinal + 2 };
+      const problems = [problem, problem, problem, problem];
+      return { ordinal, number: `PO-${ordinal}`, place, records: [], valid: false, problems, articles: [] };
+    });
+    await drop('b1', orders.slice(0, 600));
+    await drop('b1', orders.slice(600));
+    const [first, last, over] = await batches.results('b1', [0, 999, 1_000]);
+    expect(first).toMatchObject({ outcome: 'invalid', code: 'wrong', failed: { place: { line: 2 } } });
+    expect(first?.failed?.problems.map(({ value }) => value.length)).toEqual([300, 300, 300]);
+    expect([last?.failed?.place, over]).toEqual([{ line: 1_001 }, undefined]);
+    expect(await counts('b1')).toEqual({ invalid: 1_002 });
+  });
+
   it('logs one line for each order of a file that needs a person, with its number and line', async () => {
     await conflicting();
     const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 4 };

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
+import { deadLettersInProgressOf } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { jsonReply, type Route } from '../http/route.ts';
-import { splitId } from '../read-model/dead-letter-table.ts';
+import { idOf, splitId } from '../read-model/dead-letter-table.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { SettledFilter, SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
@@ -128,7 +129,7 @@ async function withState({ base }: ApiContext, rows: readonly DeadLetterRow[]): 
 /** A complete dead letter. */
 export type FullLetter = DeadLetter & { id: string; batch: string; source: string; file: string };
 
-/** A dead letter of a report, also a closed one. PoSyncError `dead-letter-unknown`. */
+/** A dead letter of a report, also a closed one, or of a batch in progress. PoSyncError `dead-letter-unknown`. */
 export async function readLetter(api: ApiContext, id: string): Promise<FullLetter> {
   const { base } = api;
   const [name] = splitId(id);
@@ -136,9 +137,16 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   const row = batches.find(name);
   if (batch === undefined || row === undefined) throw unknownLetter(id);
   const letter = await letters.find(join(base.config.reports.path, name), name, id);
-  if (letter === undefined) throw unknownLetter(id);
+  if (letter === undefined) return await readInProgress(id, (await letters.numberOf(id)) ?? '', api);
   const closings = closingsOf(await base.batches.closings(name));
   return { id, batch: name, source: batch.source, file: batch.name, ...withClosing(letter, closings) };
+}
+
+async function readInProgress(id: string, number: string, { base }: ApiContext): Promise<FullLetter> {
+  const found = await deadLettersInProgressOf(number, base);
+  const letter = found.map((one) => one.letter).find((one) => idOf(one.batch, one) === id);
+  if (letter === undefined) throw unknownLetter(id);
+  return { ...letter, id };
 }
 
 function unknownLetter(id: string): PoSyncError {

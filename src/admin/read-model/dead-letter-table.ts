@@ -91,7 +91,13 @@ export function createDeadLetterTable() {
     }
   }
 
-  return { put, remove, close, ...createQueries(matching, summaries) };
+  /** The order number of an open dead letter; undefined when it is not there. */
+  function numberOf(id: string): string | undefined {
+    const [batch] = splitId(id);
+    return batches.get(batch)?.rows.find((row) => row.id === id)?.purchaseOrderNumber;
+  }
+
+  return { put, remove, close, numberOf, ...createQueries(matching, summaries) };
 }
 
 /** Kind → signature → group: a joined key for each row would double the time. */

@@ -54,6 +54,7 @@ export function openReadThread(): ReadThread {
     close: remote('close'),
     page: remote('page'),
     summary: remote('summary'),
+    numberOf: remote('numberOf'),
     settledPage: remote('settledPage'),
     settledOf: remote('settledOf'),
     load: remote('load'),

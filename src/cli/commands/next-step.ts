@@ -9,7 +9,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, repo
       // The order is settled, but a file with other content for its number is not.
       const waiting = appearances.find(isWaiting);
       if (waiting === undefined) return [];
-      if (waiting.result.line === 0) return untilReported(waiting);
+      if (waiting.inProgress) return untilReported(waiting);
       return [
         `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
         'and drop it into the inbox, or discard that content:',
@@ -47,15 +47,18 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, repo
     case 'nothing': {
       const waiting = appearances.find(isWaiting);
       if (waiting === undefined) return [];
-      if (waiting.result.line === 0) return untilReported(waiting);
+      if (waiting.inProgress) return untilReported(waiting);
       return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
     }
   }
 }
 
-/** The rows of a batch in progress are known with its report. */
+/** A batch has its fix file when it is finished. */
 function untilReported({ batch }: { batch: string }): string[] {
-  return [`Wait until batch ${batch} is finished. Then its report shows the rows, with a fix file.`];
+  return [
+    `Its fix file is written when batch ${batch} is finished.`,
+    'If that takes too long, drop the complete corrected order as a new file.',
+  ];
 }
 
 /** What an order without an outcome waits for, and what a person can do about it. */

@@ -109,6 +109,9 @@ function createReads(redis: Redis, keys: Keys) {
     return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
   }
 
+  /** How many results of a batch are kept. */
+  const resultsKept = (batch: string): Promise<number> => redis.hlen(keys.results(batch));
+
   /** Batches whose last order is counted and whose report is not written yet. */
   function finished(): Promise<string[]> {
     return redis.smembers(keys.finished);
@@ -130,7 +133,7 @@ function createReads(redis: Redis, keys: Keys) {
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }
 
-  return { find, counted, results, finished, underWay, names, nameOf };
+  return { find, counted, results, resultsKept, finished, underWay, names, nameOf };
 }
 
 function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {

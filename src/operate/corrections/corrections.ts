@@ -33,11 +33,13 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   const { time } = store;
   const chain = createChain(store);
 
-  /** PoSyncError `dead-letter-closed`, and those of `readFixRows`. */
+  /** PoSyncError `dead-letter-closed`, `batch-in-progress`, and those of `readFixRows`. */
   async function open(letter: FoundDeadLetter): Promise<Correctable> {
     if (letter.closed !== undefined) throw closed(letter);
-    const shape = (await batches.find(letter.batch))?.inspection?.shape;
+    const batch = await batches.find(letter.batch);
+    const shape = batch?.inspection?.shape;
     if (shape === undefined) throw batchForgotten();
+    if (batch?.state !== 'done') throw inProgress(letter);
     const rows = await readFixRows(letter, shape, config.reports.path);
     const corrections = await chain.read(letter);
     const text = `${rows.version} ${corrections.at(-1)?.batch ?? ''}`;
@@ -129,6 +131,17 @@ export type CorrectionState = 'under-way' | 'done' | 'lost';
 export function stateOf({ at }: Correction, batch: Pick<Batch, 'state'> | undefined, now: number): CorrectionState {
   if (batch === undefined) return now - at < BEGINS_WITHIN ? 'under-way' : 'lost';
   return batch.state === 'done' ? 'done' : 'under-way';
+}
+
+function inProgress({ batch, file }: FoundDeadLetter): PoSyncError {
+  return new PoSyncError(
+    'batch-in-progress',
+    `The form is here when ${file} is finished: other orders of it are in progress.`,
+    {
+      remedy: 'If that takes too long, drop the complete corrected order as a new file.',
+      facts: { batch },
+    },
+  );
 }
 
 function underWay({ who, batch }: Correction): PoSyncError {

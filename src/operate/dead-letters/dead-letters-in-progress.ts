@@ -91,9 +91,10 @@ async function deadLetterOf(
   const [known] = await ledger.lookup([number]);
   const isSame = known?.kind === 'open' && known.entry.batch === batch && known.entry.ordinal === ordinal;
   const entry = isSame ? known.entry : undefined;
-  const { code, httpStatus, response, attempts, at, firstAt = at } = result;
+  const { code, httpStatus, response, attempts, at, firstAt = at, failed } = result;
   const kind = result.outcome as DeadLetterKind;
-  const message = result.message === '' ? MESSAGE_NOT_KEPT : result.message;
+  const first = failed?.problems[0];
+  const message = first?.message ?? (result.message === '' ? MESSAGE_NOT_KEPT : result.message);
   return {
     purchaseOrderNumber: number,
     kind,
@@ -102,11 +103,12 @@ async function deadLetterOf(
     message,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
-    signature: signatureOf({ code, message, known: [number] }),
+    ...(failed === undefined ? {} : { problems: [...failed.problems] }),
+    signature: signatureOf({ ...first, code, message, known: first ? [number, first.value] : [number] }),
     attempts,
     firstAt: iso(firstAt),
     lastAt: iso(at),
-    location: entry?.place ?? { line: 0 },
+    location: entry?.place ?? failed?.place ?? { line: 0 },
     ...(entry === undefined ? {} : { payload: entry.order }),
     ...(entry === undefined || entry.state === kind ? {} : { now: entry.state }),
     batch,
@@ -115,7 +117,7 @@ async function deadLetterOf(
   };
 }
 
-/** The problems of an invalid order are not kept; they are read from the file again when the report is written. */
+/** Of many invalid orders in a batch, only the first are kept; the report reads the others from the file again. */
 function invalidIn({ startedAt }: Batch): StoredResult {
   return { outcome: 'invalid', attempts: 0, at: startedAt, code: 'invalid', message: '' };
 }

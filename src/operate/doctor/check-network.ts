@@ -115,12 +115,8 @@ function ageFinding(
   if (validToDate.getTime() <= now) return { check, state: 'fail', message: `${message}; expired on ${end}`, remedy };
   if (validFromDate.getTime() > now) {
     const begin = validFromDate.toISOString().slice(0, 10);
-    return {
-      check,
-      state: 'fail',
-      message: `${message}; not valid before ${begin}`,
-      remedy: 'Check the clock of this machine.',
-    };
+    const clock = 'Check the clock of this machine.';
+    return { check, state: 'fail', message: `${message}; not valid before ${begin}`, remedy: clock };
   }
   if (validToDate.getTime() - now < SOON)
     return { check, state: 'warn', message: `${message}; expires on ${end}`, remedy };

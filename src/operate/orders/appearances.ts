@@ -21,6 +21,8 @@ export type Appearance = {
   by?: string;
   result: OrderResult;
   deadLetter?: DeadLetter;
+  /** Its file has no report and no fix file yet. */
+  inProgress?: true;
 };
 
 /** The end of a text about a file; empty for one that a source took. */

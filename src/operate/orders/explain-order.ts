@@ -116,7 +116,7 @@ async function batchesOf(
   return [...new Set([own, entry, ...open, ...followers, ...more].filter((name) => name !== undefined))].sort();
 }
 
-/** The order in files that have no report yet, where it needs a person; the line of an invalid one is not known: 0. */
+/** The order in files that have no report yet, where it needs a person; its line is 0 where that is not known. */
 async function appearancesInProgress(order: string, context: OperatorContext): Promise<Appearance[]> {
   const found = await deadLettersInProgressOf(order, context);
   return found.map(({ letter, startedAt, by }) => {
@@ -131,7 +131,8 @@ async function appearancesInProgress(order: string, context: OperatorContext): P
       message,
     };
     const { batch: _b, source: _s, file: _f, now: _n, ...deadLetter } = letter;
-    return { batch, source, file, startedAt: iso(startedAt), ...(by === undefined ? {} : { by }), result, deadLetter };
+    const taken = { startedAt: iso(startedAt), ...(by === undefined ? {} : { by }) };
+    return { batch, source, file, ...taken, result, deadLetter, inProgress: true };
   });
 }
 
