@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandLineOf } from './processes.mjs';
@@ -9,12 +9,13 @@ const PATIENCE = 45_000;
 
 /**
  * Stops the daemon and the sandbox that a killed `npm start` left running.
- * A process is a leftover if `state` contains its id and it runs from this checkout.
+ * A process is a leftover if `state` contains its id and it runs from this checkout. Returns when the last result was
+ * shown, ISO 8601; undefined at the first start.
  */
 export async function endLeftovers(root, state, say) {
   const left = await readState(state);
-  if (!left) return;
-  if (left.setup !== process.pid && (await commandLineOf(left.setup)).includes('setup.mjs')) {
+  if (!left) return undefined;
+  if (left.setup && left.setup !== process.pid && (await commandLineOf(left.setup)).includes('setup.mjs')) {
     throw new SetupFailure(`\`npm start\` is already running here (process ${left.setup}); stop it first`);
   }
   for (const pid of [left.daemon, left.sandbox]) {
@@ -22,7 +23,7 @@ export async function endLeftovers(root, state, say) {
     say(`stopping process ${pid} of an earlier start`);
     await end(root, pid);
   }
-  await rm(state, { force: true });
+  return left.shown;
 }
 
 async function end(root, pid) {

@@ -9,16 +9,23 @@ const PROGRESS = 5_000;
 
 /**
  * Calls `report` once for each batch that finishes from now on, until `signal` aborts, and `progress` with a line about
- * each batch that takes longer. Without `progress` only the results are reported.
+ * each batch that takes longer. Without `progress` only the results are reported. `since`: batches that finished after this
+ * time, ISO 8601, are reported first.
  */
-export async function reportBatches(folder, signal, report, progress = () => undefined, every = PROGRESS) {
-  const reported = new Set(await batchesIn(folder, isDone).then((all) => all.map((one) => one.batch)));
+export async function reportBatches(
+  folder,
+  signal,
+  report,
+  { progress = () => undefined, every = PROGRESS, since } = {},
+) {
+  const isOld = (batch) => isDone(batch) && !(since !== undefined && batch.finishedAt > since);
+  const reported = new Set(await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)));
   const shown = new Map();
   while (!signal.aborted) {
     for (const batch of await batchesIn(folder, isOfSandbox, reported)) {
       if (isDone(batch)) {
         reported.add(batch.batch);
-        report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'));
+        report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'), batch.finishedAt);
       } else {
         const { at, line } = shown.get(batch.batch) ?? { at: Date.now(), line: '' };
         const next = progressOf(batch);
@@ -31,9 +38,10 @@ export async function reportBatches(folder, signal, report, progress = () => und
   }
 }
 
-/** What earlier runs left for a person, one line a batch, the newest five. */
-export async function waitingReports(folder) {
-  const waiting = (await batchesIn(folder, (batch) => batch.open > 0 && isOfSandbox(batch))).map((batch) => {
+/** What earlier runs left for a person and showed until `since`, one line a batch, the newest five. */
+export async function waitingReports(folder, since) {
+  const isWaiting = (batch) => batch.open > 0 && isOfSandbox(batch) && !(batch.finishedAt > since);
+  const waiting = (await batchesIn(folder, isWaiting)).map((batch) => {
     const orders = `${count(batch.open)} ${batch.open === 1 ? 'order needs' : 'orders need'} a person`;
     return { sentence: `${batch.file}: ${orders}`, page: path.join(folder, batch.batch, 'report.html') };
   });

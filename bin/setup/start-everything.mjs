@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sandboxCredentials, writeShellFile } from './credentials.mjs';
 import { endLeftovers } from './leftovers.mjs';
@@ -29,7 +29,7 @@ export async function startEverything(root, say, args = []) {
   }
   const state = path.join(root, 'data', 'npm-start.json');
   const stop = listenForStop();
-  await endLeftovers(root, state, say);
+  const shown = { at: (await endLeftovers(root, state, say)) ?? new Date().toISOString() };
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
   await writeShellFile(path.join(root, SHELL_FILE), { PO_SYNC_CONFIG: path.join(root, CONFIGURATION), ...env });
@@ -45,21 +45,22 @@ export async function startEverything(root, say, args = []) {
     const { args, baseUrl } = await sandboxArguments(root);
     const sandbox = startProgram(root, args, { env, onLine: (line) => onLine(withoutFlags(line)) });
     running.unshift(sandbox);
-    await remember(state, { sandbox: sandbox.pid });
+    await remember(state, shown, { sandbox: sandbox.pid });
     await started(sandbox, `the sandbox did not start; its addresses are in ${CONFIGURATION}`, stop);
     if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
     const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
-    await remember(state, { sandbox: sandbox.pid, daemon: daemon.pid });
+    await remember(state, shown, { sandbox: sandbox.pid, daemon: daemon.pid });
     await started(daemon, `the daemon did not start; its configuration is ${CONFIGURATION}`, stop);
 
-    await watch(root, say, stop, { daemon, sandbox });
+    const pids = { sandbox: sandbox.pid, daemon: daemon.pid };
+    await watch(root, say, stop, { daemon, sandbox, shown, note: () => remember(state, shown, pids) });
     say('stopping: finishing calls in progress; remaining orders are kept');
   } finally {
     for (const program of running) codes.push(await program.stop('SIGTERM'));
-    await rm(state, { force: true });
+    await remember(state, shown);
     await new Promise((resolve) => log.end(resolve));
   }
   const isClean = codes.every((code) => code === 0);
@@ -67,19 +68,25 @@ export async function startEverything(root, say, args = []) {
   return isClean ? 0 : 1;
 }
 
-async function watch(root, say, stop, { daemon, sandbox }) {
+async function watch(root, say, stop, { daemon, sandbox, shown, note }) {
   if (stop.signal.aborted) return;
   const reports = path.join(root, 'reports');
   const print = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
   const names = await dropSamples(root);
   if (names.length > 0) say(`copied ${names.join(', ')} from config/samples/ to inbox/`);
-  const waiting = await waitingReports(reports);
+  const since = shown.at;
+  const waiting = await waitingReports(reports, since);
   for (const { sentence, page } of waiting.shown) print(sentence, page);
   if (waiting.more > 0) say(`and ${waiting.more} older reports with orders that need a person`);
   say('drop order files into inbox/; press Ctrl-C to stop; the log is data/daemon.log');
   say(`in another terminal: . ${SHELL_FILE} && bin/po-sync status`);
   const watching = new AbortController();
-  const reporting = reportBatches(reports, watching.signal, print, say);
+  const result = (sentence, report, at) => {
+    print(sentence, report);
+    if (at > shown.at) shown.at = at;
+    void note();
+  };
+  const reporting = reportBatches(reports, watching.signal, result, { progress: say, since });
   const failure = await Promise.race([
     stop.asked.then(() => undefined),
     daemon.ended.then((code) => `the daemon ended unexpectedly (${code})`),
@@ -126,8 +133,9 @@ async function sandboxArguments(root) {
   return { baseUrl, args };
 }
 
-async function remember(state, pids) {
-  await writeFile(state, JSON.stringify({ setup: process.pid, ...pids }));
+/** What the next start must know: which processes to stop, none after a clean stop, and when the last result was shown. */
+async function remember(state, shown, pids) {
+  await writeFile(state, JSON.stringify({ shown: shown.at, ...(pids && { setup: process.pid, ...pids }) }));
 }
 
 async function openLog(file) {

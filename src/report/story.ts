@@ -149,7 +149,11 @@ export function allNameless({ groups }: Story): number {
  * Whether it is a row of a table that has no order number: it may belong to an order of other rows. The label of a
  * totals row is no number.
  */
-export function isNameless({ purchaseOrderNumber: number, location, problems = [] }: DeadLetter): boolean {
+export function isNameless({
+  purchaseOrderNumber: number,
+  location,
+  problems = [],
+}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'problems'>): boolean {
   if (location.pointer !== undefined) return false;
   return number === '' || problems.some(({ code, value }) => code === TOTAL && value === number);
 }

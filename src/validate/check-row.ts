@@ -221,7 +221,9 @@ function wrongWidth(read: { record: RowRecord; number: string; articleCode: stri
   const added = isWide ? errorColumns.length : 0;
   const fields = `${cells.length + added} instead of ${header.length + added}`;
   const problems = [problemOf(isWide ? 'too-many-fields' : 'too-few-fields', place, '', '', fields)];
-  return { ...read, problems, loose: { reason: `line ${place.line} has ${fields} fields`, isBoth: true, isWide } };
+  const shown = read.number === '' ? '' : ` (read as order ${JSON.stringify(shorten(read.number, 60))})`;
+  const reason = `line ${place.line}${shown} has ${fields} fields`;
+  return { ...read, problems, loose: { reason, isBoth: true, isWide } };
 }
 
 function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRules): Loose | undefined {

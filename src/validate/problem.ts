@@ -173,7 +173,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
       const code = /^\d+$/.test(value) ? likelyCode(Number(value)) : undefined;
       if (code !== undefined)
         return `${shown} can be the quantity, or ${code}; enter the quantity, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is`;
-      return `${shown} can be read in two ways; ${readings(value)}, or ask your operator to set decimal in the mapping of the source`;
+      return `${shown} can be read in two ways; ${readings(value)}, or ask your operator to check decimal in the mapping of the source`;
     }
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
@@ -210,7 +210,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'not-a-list':
       return `is ${value}, not a complete list of items; put every item in one list, [ … ] in JSON, and correct the number of items if the file states it`;
     case 'row-in-doubt':
-      return `a row of this order may be missing: ${value} and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row`;
+      return `a row of this order may be missing: ${value} and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, drop this order again without that row`;
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, add a line end to its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':

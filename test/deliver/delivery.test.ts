@@ -99,7 +99,7 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 30, failed: 0 } });
     const logged = rig.lines.map(({ msg }) => String(msg));
     expect(logged.filter((msg) => msg.startsWith('delivery paused'))).toHaveLength(1);
-    expect(logged.filter((msg) => msg === 'delivery resumed')).toHaveLength(1);
+    expect(logged.filter((msg) => msg === 'delivery resumed after this pause')).toHaveLength(1);
     expect(await rig.breaker.during(0, rig.store.time.now())).toMatchObject([{ code: 'api-down' }]);
   });
 

@@ -157,13 +157,17 @@ test('after kill -9 of everything it starts again and continues', async () => {
   expect(await processes()).toEqual([]);
 });
 
-test('the next start stops the processes of a killed one', async () => {
+test('the next start stops the processes of a killed one, and shows what they finished', async () => {
   const first = await start();
   await first.told(/press Ctrl-C to stop/);
   await first.end('SIGKILL');
   expect((await processes()).length).toBeGreaterThan(0);
+  await drop('meanwhile.csv', 'P-1,A-1,1');
+  await until('the file to be settled', async () => (await settledBatches(path.join(root, 'reports'))).length === 3);
 
   const second = await start();
+  await second.told(/^po-sync: meanwhile\.csv: 1 order, 1 accepted$/);
+  expect(second.lines.filter((line) => /stopping process/.test(line)).length).toBeGreaterThan(0);
   await second.told(/stopping process \d+ of an earlier start/);
   await second.told(/press Ctrl-C to stop/);
   const third = await start();

@@ -9,8 +9,13 @@ type Say = (line: string) => void;
 
 const { sentenceOf, reportBatches, waitingReports } = await loadSetupPart<{
   sentenceOf: (report: object) => string;
-  reportBatches: (folder: string, signal: AbortSignal, report: Say, progress: Say, every: number) => Promise<void>;
-  waitingReports: (folder: string) => Promise<{ shown: { sentence: string }[]; more: number }>;
+  reportBatches: (
+    folder: string,
+    signal: AbortSignal,
+    report: Say,
+    more: { progress: Say; every: number; since?: string },
+  ) => Promise<void>;
+  waitingReports: (folder: string, since: string) => Promise<{ shown: { sentence: string }[]; more: number }>;
 }>('reports.mjs');
 
 const none = { accepted: 0, duplicate: 0, conflict: 0, invalid: 0, refused: 0, failed: 0, inDoubt: 0, cancelled: 0 };
@@ -35,7 +40,7 @@ test('an unreadable file reports why', () => {
   expect(sentenceOf({ ...report, counts })).toContain('cannot be read, 4,000 orders were admitted before. Ends');
 });
 
-test('a batch that takes longer shows its progress, then its result; a held one shows why; one of another environment is not shown', async () => {
+test('a batch that finished since the last start is shown; one that takes longer shows its progress, then its result; a held one shows why; one of another environment is not shown', async () => {
   await using folder = await makeTempFolder();
   const write = async (batch: string, report: object) => {
     await mkdir(path.join(folder.path, batch), { recursive: true });
@@ -47,17 +52,25 @@ test('a batch that takes longer shows its progress, then its result; a held one 
   const counts = { records: 5, orders: 50_000, ...none, accepted: 12_000 };
   await write('one', { file: 'large.csv', state: 'running', counts });
   await write('other', { file: 'own.csv', environment: 'staging', state: 'finished', counts });
+  const finished = { state: 'finished', counts: { ...counts, orders: 1, accepted: 1 } };
+  await write('older', { file: 'older.csv', ...finished, finishedAt: '2026-11-22T10:00:00.000Z' });
+  await write('meanwhile', { file: 'meanwhile.csv', ...finished, finishedAt: '2026-11-22T10:00:01.000Z' });
   await write('two', { file: 'wrong.csv', state: 'held', counts, held: { reason: 'refused alike' } });
   const lines: string[] = [];
   const stop = new AbortController();
   const add = (line: string) => void lines.push(line);
-  const reporting = reportBatches(folder.path, stop.signal, add, add, 0);
-  await until('both are shown', () => lines.length >= 2);
+  const reporting = reportBatches(folder.path, stop.signal, add, {
+    progress: add,
+    every: 0,
+    since: '2026-11-22T10:00:00.000Z',
+  });
+  await until('all are shown', () => lines.length >= 3);
   await write('one', { file: 'large.csv', state: 'finished', counts: { ...counts, accepted: 50_000 } });
-  await until('the result is shown', () => lines.length >= 3);
+  await until('the result is shown', () => lines.length >= 4);
   stop.abort();
   await reporting;
   expect(lines).toEqual([
+    'meanwhile.csv: 1 order, 1 accepted',
     'large.csv: 12,000 of 50,000 orders done',
     'wrong.csv: held for a person: refused alike',
     'large.csv: 50,000 orders, 50,000 accepted',
@@ -72,7 +85,11 @@ test('a start names the newest reports with orders that need a person', async ()
     const report = { batch: `batch-${i}`, environment, file: `${i}.csv`, state: 'finished', open: 1 };
     await writeFile(path.join(folder.path, `batch-${i}`, 'report.json'), JSON.stringify(report));
   }
-  const { shown, more } = await waitingReports(folder.path);
+  await mkdir(path.join(folder.path, 'new'));
+  const since = '2026-11-22T10:00:00.000Z';
+  const fresh = { environment: 'sandbox', file: 'new.csv', state: 'finished', open: 1, finishedAt: '2026-11-23' };
+  await writeFile(path.join(folder.path, 'new', 'report.json'), JSON.stringify(fresh));
+  const { shown, more } = await waitingReports(folder.path, since);
   expect(shown.map(({ sentence }) => sentence)).toEqual([2, 3, 4, 5, 6].map((i) => `${i}.csv: 1 order needs a person`));
   expect(more).toBe(1);
 });

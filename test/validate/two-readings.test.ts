@@ -23,7 +23,7 @@ describe('a row without a usable number', () => {
       order('2', item('C', 3)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
-      'a row of this order may be missing: line 3 has no order number and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row',
+      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, drop this order again without that row',
     );
   });
 

@@ -123,8 +123,9 @@ function sources({ sources: all, now }: Status): Html {
 function tokenText({ token, now }: Status, series: PaceSeries): string {
   const { issued, lastAt, failed } = series.tokens();
   const end = token.present ? `valid for ${duration(token.expiresInMs ?? 0)}` : 'none; requested when needed';
-  const age = lastAt === undefined ? 'issued more than an hour ago' : `issued ${ago(lastAt, now)}`;
-  return `${end}${token.present ? `, ${age}` : ''}; in the last hour ${issued} issued, ${counted(failed, 'request')} failed`;
+  // A command or a run with --once may have requested it: only daemons count.
+  const age = lastAt === undefined ? '' : `, issued ${ago(lastAt, now)}`;
+  return `${end}${token.present ? age : ''}; in the last hour ${issued} issued to daemons, ${counted(failed, 'request')} failed`;
 }
 
 /** The environment: daemons, token, pausing, what operators did, and the resolved configuration. */

@@ -1,10 +1,11 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
-import { count, counted, orders as orderCount } from '../../core/format.ts';
+import { count, counted } from '../../core/format.ts';
 import type { Preview } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
+import { openText } from '../../report/story.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
 
@@ -31,9 +32,16 @@ export type FilePrinter = {
 };
 
 /**
- * The content of a readable file. `preview.list`: `ok`, or why the API's list could not be read. `first` is its first valid order, exactly as it would be sent.
+ * The content of a readable file. `nameless`: how many of the orders are rows without an order number. `preview.list`:
+ * `ok`, or why the API's list could not be read. `first` is its first valid order, exactly as it would be sent.
  */
-export type CheckedFile = { orders: number; invalid: number; first?: Order; preview?: Preview & { list: string } };
+export type CheckedFile = {
+  orders: number;
+  nameless: number;
+  invalid: number;
+  first?: Order;
+  preview?: Preview & { list: string };
+};
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
@@ -127,11 +135,11 @@ function problemText(file: string, problem: Problem, order: string): string {
 }
 
 /** The counts, and the first order as it would be sent. */
-function resultText(file: string, { orders, invalid, first, preview }: CheckedFile): string {
+function resultText(file: string, { orders, nameless, invalid, first, preview }: CheckedFile): string {
   const verdict = orders === 0 ? 'nothing to send' : invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
   const isSent = first !== undefined && (preview === undefined || preview.new > 0);
   const example = !isSent ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
-  return `${printable(file)}: ${orderCount(orders)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
+  return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
 }
 
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {

@@ -4,6 +4,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { checkFile } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
 import { unusedColumns } from '../../parse/columns.ts';
+import { isNameless } from '../../report/story.ts';
 import { type HowToReadDeps, unknownBatchWarning } from '../../validate/how-to-read.ts';
 import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -77,7 +78,7 @@ async function checkOrders(
   { config, source, signal, previewer }: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
-  const checked: CheckedFile = { orders: 0, invalid: 0 };
+  const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0 };
   let preview: ReturnType<Previewer['file']> | undefined;
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
@@ -97,8 +98,12 @@ async function checkOrders(
         checked.orders += 1;
         if (order.valid) checked.first ??= order.order;
         else {
+          const { number, place, problems } = order;
           checked.invalid += 1;
-          for (const problem of order.problems) printer.onProblem(problem, order.number);
+          checked.nameless += Number(
+            isNameless({ purchaseOrderNumber: number, location: place, problems: [...problems] }),
+          );
+          for (const problem of problems) printer.onProblem(problem, number);
         }
         return preview?.add(order);
       },

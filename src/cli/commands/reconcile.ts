@@ -146,7 +146,7 @@ const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => or
 function differencesText(found: Differences, { repair, limit = ROWS }: ReconcileArgs, format: Format): string {
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
   const recent = young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
-  const hint = repair ? '' : ' Add them with po-sync reconcile --repair.';
+  const hint = repair ? '' : ' A file that contains them sends them again. Add them first: po-sync reconcile --repair.';
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
     if (rows.length === 0) return '';
     const rest = rows.length > limit ? `… and ${count(rows.length - limit)} more; use --limit to see more.\n` : '';

@@ -15,6 +15,7 @@ import { isLeftAlone } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
+import { problemText } from '../../order/record.ts';
 import { readText, splitLines } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
@@ -217,8 +218,9 @@ async function problemLines(folder: string): Promise<string[]> {
       more += 1;
       continue;
     }
-    const { location, purchaseOrderNumber, message } = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
-    lines.push(`  line ${location.line}: ${printable(`${purchaseOrderNumber || '(no number)'}: ${message}`)}`);
+    const { location, purchaseOrderNumber, message, problems } = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
+    const what = problemText({ field: problems?.[0]?.field ?? '', message });
+    lines.push(`  line ${location.line}: ${printable(`${purchaseOrderNumber || '(no number)'}: ${what}`)}`);
   }
   if (lines.length === 0) return [];
   return ['', 'Orders that need a person:', ...lines, ...(more === 0 ? [] : [`  … and ${count(more)} more`])];

@@ -179,6 +179,7 @@ async function startOnce(
   const exitCode = exitCodeOf(end, batches, shell.signal);
   const { environment } = input.config;
   if (live) shell.out(endText(end, batches, reason));
+  else if (end === 'held' || end === 'waited') shell.err(endText(end, batches, reason));
   if (json) shell.out(`${JSON.stringify({ environment, end, exitCode, batches }, null, 2)}\n`);
   return exitCode;
 }

@@ -91,7 +91,7 @@ export function deliveryResumed(
   log: Log,
   facts: { environment: string; code: string; reason: string; durationMs: number },
 ): void {
-  log.info({ event: 'delivery-resumed', ...facts }, 'delivery resumed');
+  log.info({ event: 'delivery-resumed', ...facts }, 'delivery resumed after this pause');
 }
 
 /** A new token was fetched. Never logs its value. */

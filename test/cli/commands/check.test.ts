@@ -92,7 +92,7 @@ First order as it would be sent:
     const { code, out } = await check({ 'auto.csv': `${GOOD}3,A,"2,50"\n4,B,1.000\n` });
     expect(code).toBe(2);
     expect(out).toContain('utf-8, decimal "," (as its unambiguous quantities have it); 5 rows');
-    expect(out).toMatch(/"1\.000" can be read in two ways; .*set decimal in the mapping/);
+    expect(out).toMatch(/"1\.000" can be read in two ways; .*check decimal in the mapping/);
   });
 
   test('shows every problem with file, line, column, value and remedy', async () => {
@@ -101,8 +101,8 @@ First order as it would be sent:
     const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
     expect(lines).toEqual([
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
-      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1, or ask your operator to set decimal in the mapping of the source (order 3)',
-      'bad.csv:5: a row of this order may be missing: line 6 has 2 instead of 3 fields and may belong to this order; correct that row and enter the number of this order in it if it belongs to it. If this order has all its rows, drop it in a fix file without that row (order 3)',
+      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1, or ask your operator to check decimal in the mapping of the source (order 3)',
+      'bad.csv:5: a row of this order may be missing: line 6 (read as order "4") has 2 instead of 3 fields and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, drop this order again without that row (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
     ]);
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');

@@ -51,6 +51,12 @@ const compact = new Intl.NumberFormat('en-US', { notation: 'compact' });
 /** @param {number | null | undefined} value */
 const shown = (value) => (value === null || value === undefined ? '–' : numbers.format(value));
 
+/** Values without a neighbor: no line shows them. @param {ArrayLike<number | null | undefined>} values */
+function alone(values) {
+  const is = (/** @type {number} */ at) => values[at] !== null && values[at] !== undefined;
+  return Array.from(values, (_, at) => at).filter((at) => is(at) && !is(at - 1) && !is(at + 1));
+}
+
 /** @param {HTMLElement} figure @returns {Drawn} */
 function draw(figure) {
   /** @type {[column: string, name: string, color: string][]} */
@@ -78,6 +84,10 @@ function draw(figure) {
           label,
           stroke: color(name),
           width: 2,
+          points: {
+            size: 5,
+            filter: (/** @type {UPlot} */ plot, /** @type {number} */ line) => alone(plot.data[line] ?? []),
+          },
           // Not only the color tells the lines apart.
           ...(i === 0 ? { fill: `${color(name)}22` } : { dash: i === 1 ? [6, 3] : [2, 3] }),
           /** @param {UPlot} _ @param {number | null} value */
