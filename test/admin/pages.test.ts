@@ -16,6 +16,17 @@ let cookie = '';
 
 const at = (path: string) => `http://127.0.0.1:${port}${path}`;
 
+/** Signs in with a link that `po-sync dashboard` printed. Returns the cookie. */
+async function signIn(link: string): Promise<string> {
+  const answer = await fetch(new URL('/api/v1/session', link), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ code: link.split('#')[1] }),
+  });
+  expect(answer.status).toBe(201);
+  return answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+}
+
 async function page(path: string, expected = 200): Promise<string> {
   const answer = await fetch(at(path), { headers: { accept: 'text/html', cookie } });
   const text = await answer.text();
@@ -64,13 +75,8 @@ beforeAll(async () => {
     const { out } = await place.run(['dashboard', '--json']);
     return (JSON.parse(out) as { url?: string }).url;
   });
-  const answer = await fetch(at('/api/v1/session'), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
-    body: JSON.stringify({ code: url.split('#')[1] }),
-  });
-  expect([url.split('#')[0], answer.status]).toEqual([at('/open'), 201]);
-  cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  expect(url.split('#')[0]).toBe(at('/open'));
+  cookie = await signIn(url);
   await until('the lists', async () => {
     const list = await fetch(at('/api/v1/batches?state=finished'));
     return list.status === 200 && ((await list.json()) as { items: unknown[] }).items.length === 1;
@@ -150,9 +156,9 @@ describe('every page', () => {
 
 describe('a person who operates', () => {
   it('pauses and resumes delivery, which every page shows', async () => {
-    expect(await submit('/', '/environment/pause', { reason: `stock-taking ${EVIL}` })).toContain(
-      'Delivery is paused by',
-    );
+    const after = await submit('/', '/environment/pause', { reason: `stock-taking ${EVIL}` });
+    expect(after).toContain('Delivery is paused by');
+    expect(await page('/')).toMatch(/<button[^>]*>Resume delivery</);
     const paused = await until('the pause', async () => {
       const text = await page('/batches');
       return text.includes('Paused') && text;
@@ -312,7 +318,9 @@ it('while the API cannot be reached, pages say so without network errors, which 
   await using other = await openWorkplace();
   const running = other.start(['start']);
   const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
-  const load = async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`)).text();
+  const { url } = JSON.parse((await other.run(['dashboard', '--json'])).out) as { url: string };
+  const headers = { cookie: await signIn(url) };
+  const load = async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text();
   // A new ledger reads the API's list before its first order.
   await other.drop('first.csv', `${HEAD}\nPO-0,NEW,A,1\n`);
   await until('the first order', () => other.stored().size === 1);
@@ -323,6 +331,8 @@ it('while the API cannot be reached, pages say so without network errors, which 
     return text.includes('Orders that wait') && text.includes('Nothing is lost.') && text;
   });
   expect(overview).toContain('the order API cannot be reached');
+  // An operator's pause would be resumed.
+  expect(overview).toMatch(/<button[^>]*>Try again now</);
   expect(overview).toContain('Nothing is lost. Your operator sees the cause with po-sync status and in the log.');
   for (const text of [overview, await load('/order?number=PO-1')]) expect(text).not.toContain('ECONNREFUSED');
   expect((await other.run(['status'])).out).toContain('ECONNREFUSED');

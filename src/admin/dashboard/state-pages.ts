@@ -85,7 +85,10 @@ function noticeBox(trouble: ReceiverTrouble): Html {
 
 /** Pausing and resuming, where it is seen whether it is needed. */
 function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: string | undefined): Html {
-  if (pauses.length > 0) return actForm({ action: '/environment/resume', back, button: 'Resume delivery', confirm });
+  if (pauses.length > 0) {
+    const button = pauses.every((pause) => endOf(pause) === 'automatic') ? 'Try again now' : 'Resume delivery';
+    return actForm({ action: '/environment/resume', back, button, confirm });
+  }
   const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;
   return actForm({ action: '/environment/pause', back, button: 'Pause delivery', fields });
 }

@@ -97,7 +97,7 @@ function fixedParts(): { name: string; xml: string }[] {
     },
     {
       name: 'xl/workbook.xml',
-      xml: `${XML}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Dead letters" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      xml: `${XML}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Orders to correct" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
