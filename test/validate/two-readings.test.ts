@@ -14,6 +14,19 @@ async function messagesOf(...read: Parameters<typeof readText>): Promise<string[
   return orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ message }) => message)));
 }
 
+const SINGLE_BYTE = [
+  ...['windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1257', 'windows-1258'],
+  ...['iso-8859-1', 'iso-8859-2', 'iso-8859-7', 'iso-8859-13', 'iso-8859-15', 'macintosh'],
+] as const;
+
+/** Articles whose bytes in that encoding are UTF-8 of other letters, or nearly so. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  'windows-1250': ['PÓŁKA-1', 'ŹRÓDŁO', 'Říž-3', 'GŁÓG', 'KRŮŽ'],
+  'windows-1251': ['ЁЖ-7', 'ОБЪЁМ', 'ТАРА-1'],
+  'windows-1257': ['ŠĶĪDUMS', 'ĄŽUOLAS'],
+  'iso-8859-2': ['PÓŁKA-1', 'ŹRÓDŁO'],
+};
+
 describe('a row without a usable number', () => {
   test('puts the order above it in doubt', async () => {
     const { orders } = await readText(table('1,A,1', ',B,2', '2,C,3'));
@@ -158,6 +171,28 @@ describe('an encoding that is only a guess', () => {
       'contains the control character U+0096; its letters are UTF-8 that was read as iso-8859-1: enter "Öl-5", or ask your operator to correct encoding in the mapping of the source',
     ]);
   });
+
+  test.each(SINGLE_BYTE)(
+    'in UTF-8 is held where the mapping names %s, and a value of that encoding is sent',
+    async (encoding) => {
+      const mapping = mappingOf({ encoding });
+      for (const article of ['Öl-5', 'Grün', 'Größe', 'café-à-l’été', 'Łódź', 'Žluť']) {
+        // A byte that the encoding does not have makes the file unreadable.
+        const read = readText(table(`1,${article},1`), mapping).catch(() => ({ orders: [] }));
+        expect([article, (await read).orders.some(({ valid }) => valid)]).toEqual([article, false]);
+      }
+      const own = new TextDecoder(encoding);
+      for (const article of OWN[encoding] ?? []) {
+        const byte = (one: string) =>
+          Array.from({ length: 256 }, (_, i) => i).find((i) => own.decode(Uint8Array.of(i)) === one);
+        const bytes = Buffer.from(Array.from(table(`1,${article},1`), (one) => byte(one) ?? 0));
+        expect([article, inShort((await readText(bytes, mapping)).orders)]).toEqual([
+          article,
+          [order('1', item(article))],
+        ]);
+      }
+    },
+  );
 
   test('is a warning with the readings of the first such value', async () => {
     const { inspection } = await readText(latin(`${HEADER},text\n1,A,1,x\n2,B,1,Gr\x81n\n`));
