@@ -1,10 +1,12 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
+import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
-import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
+import { batchTitle } from '../order/batch.ts';
+import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptArticles, type ValidOrder } from '../order/order.ts';
-import type { FixTarget } from '../order/record.ts';
+import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
@@ -92,6 +94,16 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     return name === own ? undefined : { row: { batch, place }, by: { number: was, batch: name } };
   }
 
+  /** The batch in which the number of an order waits for a person, with other rows than those of this order. */
+  async function replaced(
+    { number, records }: ValidOrder,
+    corrects: Corrects | undefined,
+  ): Promise<string | undefined> {
+    if (corrects === undefined || records.some((record) => mayBeRowOf(number, record, corrects))) return undefined;
+    const [waits] = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
+    return waits && batchTitle(waits.batch, (await batches.find(waits.batch))?.name);
+  }
+
   return async (
     { batch, no }: Pick<Batch, 'batch' | 'no'>,
     orders: readonly ValidOrder[],
@@ -103,10 +115,18 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
       const found = await claims.claim({ number: order.number, batch, no }, rows);
       const taken = 'by' in found ? found : await firstFound(rows, (row) => sentSince(order, row, corrects, batch));
       if (taken !== undefined) return heldBack(order, ALREADY_CORRECTED, readings(order, taken));
+      const other = await replaced(order, corrects);
+      if (other !== undefined) return heldBack(order, ROWS_LEFT_OUT, sentAlone(order, other));
       return 'by' in found ? [] : found;
     };
     return new Map(await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)));
   };
+}
+
+/** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
+function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, numbers }: Corrects): boolean {
+  if (fixTarget === undefined) return false;
+  return fixTarget.batch !== batch || (numbers.get(fixTarget.place) ?? number) === number;
 }
 
 async function firstFound<T, Found>(
@@ -122,4 +142,8 @@ async function firstFound<T, Found>(
 
 function readings({ number }: ValidOrder, { row: { batch, place }, by }: TakenRow): string {
   return `${place} of batch ${batch} is already order ${by.number}, from batch ${by.batch}: ${number} can be a second correction of the same row, or another order. If it is the same order, discard this one. If it is another order, write confirmed into _error_check of its rows`;
+}
+
+function sentAlone({ number }: ValidOrder, other: string): string {
+  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard and discard it here. If this is all of ${number}, write confirmed into _error_check`;
 }

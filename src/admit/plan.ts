@@ -2,7 +2,7 @@ import type { Batch } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
 import { digestOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, LEADING_ZEROS_LOST } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { Problem } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
@@ -69,7 +69,7 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST]);
+const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT]);
 
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;

@@ -50,6 +50,9 @@ export const NUMBER_TAKEN =
 /** Problem code of an order in a fix file whose row is already another order. */
 export const ALREADY_CORRECTED = 'already-corrected';
 
+/** Problem code of an order in a fix file with the number of one that needs a person, and none of its rows. */
+export const ROWS_LEFT_OUT = 'rows-left-out';
+
 const NOTE = / \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/;
 
 /** A place in words: `line 7`, or the pointer of a JSON file, `/orders/3`. */

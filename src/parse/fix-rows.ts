@@ -28,6 +28,8 @@ export type FixSummary = {
   isRewritten: boolean;
   /** Fields whose values came back in other rows. */
   moved: ReadonlySet<SentField>;
+  /** The places of the rows that came back with an order number. */
+  numbered: ReadonlySet<string>;
   warnings: string[];
 };
 
@@ -174,14 +176,19 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
   const states = { intact: 0, rewritten: 0, missing: 0, confirmed: 0 };
   const changed = new Map<SentField, { was: string[]; now: string[] }>();
   const named = new Set<string>();
+  const numbered = new Set<string>();
 
   return {
     look(cells: readonly string[], { fixTarget, line }: FixFacts): void {
       states[rows.stateOf(cells)] += 1;
       if (originals === undefined) return;
       if (!isOfOtherBatch({ ...(fixTarget && { fixTarget }) }, originals)) {
-        if (fixTarget !== undefined) named.add(fixTarget.place);
-        if (line !== undefined) named.add(`line ${line}`);
+        const places = [fixTarget?.place, line === undefined ? undefined : `line ${line}`];
+        const isNumbered = (cells[columns.at.purchaseOrderNumber ?? -1] ?? '').trim() !== '';
+        for (const place of places) {
+          if (place !== undefined) named.add(place);
+          if (place !== undefined && isNumbered) numbered.add(place);
+        }
       }
       for (const { field, was = '', now } of rows.compared(cells)) {
         if (was === now || isSpreadsheetDamage(was, now)) continue;
@@ -194,7 +201,7 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
     summary(): FixSummary {
       const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
       const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
-      return { isRewritten, moved: new Set(moved), warnings: leftOut(originals, named) };
+      return { isRewritten, moved: new Set(moved), numbered, warnings: leftOut(originals, named) };
     },
   };
 }

@@ -27,8 +27,8 @@ export type Originals = {
   doubted: undefined | ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** The places of all records of an order that has several, by the place of each. */
   orders: ReadonlyMap<string, readonly string[]>;
-  /** What the order at a place still lacks, when that is why it came back. */
-  incomplete: ReadonlyMap<string, string>;
+  /** What the order at a place still lacks, or may lack, when that is why it came back. */
+  incomplete: ReadonlyMap<string, Lack>;
   /** The places of the dead letters that are open. */
   open: ReadonlySet<string>;
   /** The order number of each record of a dead letter by its place, also of closed ones; without those of conflicts. */
@@ -36,6 +36,21 @@ export type Originals = {
   /** How the fix file was written, where that is not Unicode. */
   encoding?: Encoding;
 };
+
+/**
+ * Why an order was held as incomplete: a row that was left out of it, or one of another order that may belong to it.
+ * `row`: the place of that one in the batch, if the order was held there first.
+ */
+export type Lack = { kind: 'left-out'; what: string } | { kind: 'in-doubt'; what: string; row: string | undefined };
+
+/** Reads a lack from the message of a problem; undefined for any other message. */
+export function lackIn(message: string): Lack | undefined {
+  const [, leftOut] = /^is not complete: (.+) in the fix file and is not in this order now;/s.exec(message) ?? [];
+  if (leftOut !== undefined) return { kind: 'left-out', what: leftOut };
+  const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
+  if (what === undefined) return undefined;
+  return { kind: 'in-doubt', what, row: / of batch /.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0] };
+}
 
 const LOOKED_AT = 256 * 1024;
 const ANY_NOTE = / \((?:line \d{1,15}|\/[^\n]{1,500}?) of batch \d{8}T\d{6}Z-[\w.-]{1,200}\)/;

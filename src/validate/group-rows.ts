@@ -4,13 +4,12 @@ import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type CheckedOrder, createPager, type Item, keptArticles } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
-import type { Place, SourceRecord } from '../order/record.ts';
+import type { SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { shorten } from '../order/text.ts';
-import type { Columns } from '../parse/columns.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import type { Originals } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
+import { correctedTwice, missingRow, unansweredDoubt, wereApart } from './fixed-order.ts';
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
 import { hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
@@ -27,7 +26,8 @@ export type RowGroups = {
 type Group = { rows: CheckedRow[]; doubt?: string | undefined };
 
 export type GroupOptions = {
-  reading: Pick<TableReading, 'apart' | 'shifted' | 'originals'> & Partial<Pick<TableReading, 'columns'>>;
+  reading: Pick<TableReading, 'apart' | 'shifted' | 'originals' | 'fixSummary'> &
+    Partial<Pick<TableReading, 'columns'>>;
   /** Checks a row again that was kept until the end. */
   check(record: SourceRecord): CheckedRow;
   mapping: Mapping;
@@ -40,13 +40,13 @@ const PAGE = 500;
 
 /** A row that may belong to a neighbor puts that order in doubt, so each group waits until the next one is complete. */
 export function groupRows({ reading, check, mapping, late }: GroupOptions): RowGroups {
-  const { apart, shifted, originals, columns } = reading;
-  const doubts = createDoubts();
+  const { apart, shifted, ...rules } = reading;
+  const doubts = createDoubts(rules.originals);
   let current: Group | undefined;
   let ordinal = 0;
 
   const next = (rows: readonly CheckedRow[], doubt: string | undefined) =>
-    orderOf(rows, doubt, ordinal++, { mapping, originals, columns });
+    orderOf(rows, doubt, ordinal++, { mapping, ...rules });
 
   /** An order, unless more of its rows follow. */
   function place(group: Group | undefined): CheckedOrder[] {
@@ -96,13 +96,14 @@ export function groupRows({ reading, check, mapping, late }: GroupOptions): RowG
 }
 
 /** Puts the neighbors of rows in doubt that may belong to them. Returns each group after the one below it is known. */
-function createDoubts() {
+function createDoubts(originals: Originals | undefined) {
   let above: Group | undefined;
   let hasOrder = false;
 
   function compare(upper: Group, lower: Group): void {
     const [looseAbove, looseBelow] = [looseOf(upper), looseOf(lower)];
     if (looseAbove === undefined) hasOrder = true;
+    if (originals && wereApart([...upper.rows, ...lower.rows], originals)) return;
     if (looseBelow && !looseAbove) upper.doubt ??= looseBelow.reason;
     if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) lower.doubt ??= looseAbove.reason;
     const [last, first] = [upper.rows.at(-1)?.loose, lower.rows[0]?.loose];
@@ -126,14 +127,14 @@ function looseOf({ rows }: Group): CheckedRow['loose'] {
   return rows.every((row) => row.loose) ? rows[0]?.loose : undefined;
 }
 
-type OrderRules = { mapping: Mapping; originals: Originals | undefined; columns: Columns | undefined };
+type OrderRules = Omit<GroupOptions['reading'], 'apart' | 'shifted'> & { mapping: Mapping };
 
 /** One order of all its rows: if any of them is wrong, the complete order is. */
 function orderOf(
   given: readonly CheckedRow[],
-  doubt: string | undefined,
+  found: string | undefined,
   ordinal: number,
-  { mapping, originals, columns }: OrderRules,
+  { mapping, originals, fixSummary, columns }: OrderRules,
 ): CheckedOrder {
   const rows = withoutHeading(given);
   const records: SourceRecord[] = [];
@@ -148,6 +149,7 @@ function orderOf(
     mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping, columns) : undefined;
   const twice = correctedTwice(records);
   const missing = missingRow(records, originals);
+  const doubt = found ?? unansweredDoubt(records, originals, fixSummary);
   const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing === undefined;
   if (items.length === rows.length && items.length <= LIMITS.items && isSound) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
@@ -170,46 +172,6 @@ function withoutHeading(rows: readonly CheckedRow[]): readonly CheckedRow[] {
   if (second?.record.kind !== 'row' || !second.record.inherits || first?.problems === undefined) return rows;
   const hasNothing = first.problems.length === 2 && first.problems.every(({ code }) => code === 'missing');
   return hasNothing && /^\S*\d\S*$/.test(first.number) ? rows.slice(1) : rows;
-}
-
-/** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
-function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
-  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
-  const known = new Map<string, Place>();
-  let named: { batch: string; place: Place } | undefined;
-  for (const { kind, place, line, fixTarget } of records) {
-    if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
-      return { place, first: named.place };
-    if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
-    const from = placeNamedBy({ kind, ...(fixTarget && { fixTarget }), ...(line !== undefined && { line }) });
-    if (from === undefined) continue;
-    const first = known.get(from);
-    if (first !== undefined) return { place, first };
-    known.set(from, place);
-  }
-  return undefined;
-}
-
-/** A row that was in the fix file with rows of this order, and is not in it now, if nobody confirmed that. */
-function missingRow(records: readonly SourceRecord[], originals: Originals | undefined): string | undefined {
-  if (originals === undefined) return undefined;
-  if (records.every(({ isConfirmed }) => isConfirmed)) return undefined;
-  const own = records.filter((record) => !isOfOtherBatch(record, originals));
-  const places = new Set(own.map(placeNamedBy));
-  for (const place of places) {
-    const missing = place === undefined ? undefined : originals.orders.get(place)?.find((one) => !places.has(one));
-    if (missing !== undefined)
-      return `${missing} of batch ${originals.batch} (${shownRow(missing, originals)}) was in this order`;
-    // It was held for this before, and nobody added a row.
-    const lacks = place === undefined || places.has(undefined) ? undefined : originals.incomplete.get(place);
-    if (lacks !== undefined) return lacks;
-  }
-  return undefined;
-}
-
-function shownRow(place: string, { records }: Originals): string {
-  const record = records.get(place);
-  return shorten(record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? ''), 100);
 }
 
 /** A record as text, with what is doubtful about its order. */

@@ -16,6 +16,8 @@ import {
   batchNamedIn,
   fixMapping,
   isNamedAsFixFile,
+  type Lack,
+  lackIn,
   type Originals,
   placeNamedBy,
   withoutColumns,
@@ -199,7 +201,7 @@ async function deadLettersIn(
 ): Promise<Pick<Originals, 'doubted' | 'orders' | 'incomplete' | 'open' | 'numbers'>> {
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
-  const incomplete = new Map<string, string>();
+  const incomplete = new Map<string, Lack>();
   const open = new Set<string>();
   const numbers = new Map<string, string>();
   let next = 0;
@@ -217,7 +219,7 @@ async function deadLettersIn(
         .filter(({ code }) => DOUBTS.includes(code))
         .map(({ value, message }) => [value, firstPart(value, message)]),
     );
-    const lacks = problems.flatMap(({ message }) => LACKS.exec(message)?.[1] ?? [])[0];
+    const lacks = problems.flatMap(({ message }) => lackIn(message) ?? [])[0];
     for (const place of places) {
       if (lacks !== undefined) incomplete.set(place, lacks);
       if (places.length > 1) orders.set(place, places);
@@ -228,8 +230,6 @@ async function deadLettersIn(
 }
 
 const DOUBTS = ['encoding-unsure', 'spreadsheet-rewrite'];
-/** The message of `fix-row-missing`. */
-const LACKS = /^is not complete: (.+) in the fix file and is not in this order now;/s;
 
 async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
   const parser = createJsonParser({ kind: 'list', path: [] });

@@ -210,7 +210,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'not-a-list':
       return `is ${value}, not a complete list of items; put every item in one list, [ … ] in JSON, and correct the number of items if the file states it`;
     case 'row-in-doubt':
-      return `a row of this order may be missing: ${value} and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, drop this order again without that row`;
+      return `a row of this order may be missing: ${value} and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write ${CONFIRMED} into _error_check of its rows in the fix file`;
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, add a line end to its last line, or ask your operator to set finalNewline: optional in the mapping`;
     case 'repeated-row':

@@ -194,6 +194,25 @@ it('a row that an order lacks is added in the form, and is sent with it', async 
   expect(text).toContain('added row, articleCode: B');
 });
 
+it('an order and a row without a number that may belong to it are not sent without each other', async () => {
+  const ids = await drop('split.csv', `${HEAD}\nPO-95,NEW,C-5,5\n,NEW,H-3,4\nPO-96,NEW,C-6,1\n`);
+  const check = async (number: string, values: Record<string, string>) => {
+    const fields = fieldsIn((await person.page(pathOf(ids.get(number)))).text);
+    return plain(
+      await (await person.submit(`${pathOf(ids.get(number))}/fix`, { ...fields, ...values, do: 'check' })).text(),
+    );
+  };
+  const alone = await check('', { 'v.0.0': 'PO-95' });
+  expect(alone).toMatch(/order PO-95 waits for a person in "split\.csv" \(batch \S+\), and none of its rows is here/);
+  expect(alone).not.toContain('It can be sent');
+  const unchanged = await check('PO-95', {});
+  expect(unchanged).toMatch(/may be missing: line 3 of batch \S+ \(, NEW, H-3, 4\) waits for a person/);
+  expect(unchanged).not.toContain('It can be sent');
+  expect(await check('PO-95', { 'ok.0': 'confirmed' })).toContain('It can be sent.');
+  const whole = { added: '1', 'v.1.0': 'PO-95', 'v.1.1': 'NEW', 'v.1.2': 'H-3', 'v.1.3': '4' };
+  expect(await check('PO-95', whole)).toContain('It can be sent.');
+});
+
 it('a list names the field, a search says what it does not find, and a conflict offers nothing to confirm', async () => {
   const wrong = (await drop('listed.csv', `${HEAD}\nPO-61,NEW,A,none\nPO-62,NEW,A,1\n`)).get('PO-61');
   const list = await until('the list', async () => {

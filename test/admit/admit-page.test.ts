@@ -407,6 +407,32 @@ describe('admission of a page', () => {
     expect([queued, await counts('b3')]).toEqual([['PO-3A'], { invalid: 2 }]);
   });
 
+  it('an order that waits for a person is not replaced by a row of another one, or an added row, with its number', async () => {
+    const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 2 };
+    const waiting = { ordinal: 0, number: 'PO-1', place: { line: 2 }, records: [], problems: [problem], articles: [] };
+    await drop('b1', [{ ...waiting, valid: false }]);
+    const numbers = new Map([
+      ['line 2', 'PO-1'],
+      ['line 3', ''],
+      ['line 4', 'PO-2'],
+    ] as const);
+    const corrects = { batch: 'b1', numbers };
+    const added = { kind: 'row', place: { line: 2 }, cells: [] } as const;
+    const rows = [fixed('PO-1', 3, 0, 'b1'), fixed('PO-1', 4, 0, 'b1'), { ...order('PO-1'), records: [added] }];
+    for (const [at, row] of rows.entries()) {
+      await drop(`b${at + 2}`, [row], { again: true, corrects });
+      expect([queued, await batches.results(`b${at + 2}`, [0])]).toMatchObject([[], [{ code: 'rows-left-out' }]]);
+    }
+    expect(await batches.find('b1')).toMatchObject({ open: 1 });
+    // With one of its rows it is the same order, and a person can decide that the other row is all of it.
+    const own = fixed('PO-1', 2, 0, 'b1');
+    await drop('b5', [{ ...own, records: [...own.records, added] }], { again: true, corrects });
+    expect(queued).toEqual(['PO-1']);
+    await drop('b6', [{ ...waiting, number: 'PO-9', valid: false }]);
+    await drop('b7', [{ ...order('PO-9'), records: [{ ...added, isConfirmed: true }] }], { again: true, corrects });
+    expect(queued).toEqual(['PO-1', 'PO-9']);
+  });
+
   it('an order in conflict with an earlier one is sent under its new number', async () => {
     await drop('b1', [order('PO-1')]);
     await sent('PO-1', { kind: 'accepted' });

@@ -120,6 +120,50 @@ describe('an order of several rows', () => {
     expect((await round.drops(textOf(confirmed))).sent).toEqual([order('00987', ['A-1', 1], ['A-2', 5])]);
   });
 
+  describe('that was held for a row without a number', () => {
+    const file = `${HEADER}\nPO-1,C-5,5\n,H-3,4\nPO-2,C-6,x\n`;
+
+    test('is not sent while that row is left out of the fix file or has no number', async () => {
+      round = await openFixRound(file, ERP);
+      const { header, rows } = rowsOf(round.written().text);
+      const alone = await round.drops(textOf({ header, rows: rows.slice(0, 1) }));
+      expect(alone.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      expect(alone.messages).toEqual([
+        expect.stringMatching(/may be missing: line 3 of batch \S+ \(, H-3, 4\) waits for a person and may belong to/),
+      ]);
+      // The next fix file still says so.
+      expect((await round.drops(round.written().text)).sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      const confirmed = withCells(rowsOf(round.written().text), 0, { _error_check: 'confirmed' });
+      expect((await round.drops(textOf(confirmed))).sent).toEqual([order('PO-1', ['C-5', 5])]);
+    });
+
+    test('is sent when that row gets its number, or another one', async () => {
+      round = await openFixRound(file, ERP);
+      const joined = await round.drops(textOf(withCells(rowsOf(round.written().text), 1, { PO_NO: 'PO-1' })));
+      expect(joined.sent[0]).toEqual(order('PO-1', ['C-5', 5], ['H-3', 4]));
+      await round[Symbol.asyncDispose]();
+      round = await openFixRound(file, ERP);
+      const other = await round.drops(textOf(withCells(rowsOf(round.written().text), 1, { PO_NO: 'PO-3' })));
+      expect(other.sent.slice(0, 2)).toEqual([order('PO-1', ['C-5', 5]), order('PO-3', ['H-3', 4])]);
+    });
+
+    test('is sent when a row is added to it', async () => {
+      round = await openFixRound(file, ERP);
+      const { header, rows } = rowsOf(round.written().text);
+      const added = [...header.keys()].map((at) => ['PO-1', 'H-3', '4'][at] ?? '');
+      const found = await round.drops(textOf({ header, rows: [...rows.slice(0, 1), added] }));
+      expect(found.sent).toEqual([order('PO-1', ['C-5', 5], ['H-3', 4])]);
+    });
+
+    test('is no reason to hold another order that is next to that row in the fix file only', async () => {
+      round = await openFixRound(`${HEADER}\nPO-0,C-1,x\nPO-1,C-5,5\n,H-3,4\n`, ERP, (number) => number === 'PO-9');
+      const { header, rows } = rowsOf(round.written().text);
+      const first = withCells({ header, rows: rows.filter((_, at) => at !== 1) }, 0, { MENGE: '7' });
+      const found = await round.drops(textOf(first));
+      expect(found.sent).toEqual([order('PO-0', ['C-1', 7]), { '': ['3 PO_NO missing'] }]);
+    });
+  });
+
   test('stays held when it comes back unchanged without its row, and is sent when the row is added again', async () => {
     round = await openFixRound(INPUT, ERP);
     const { header, rows } = rowsOf(round.written().text);

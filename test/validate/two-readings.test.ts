@@ -36,7 +36,7 @@ describe('a row without a usable number', () => {
       order('2', item('C', 3)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
-      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, drop this order again without that row',
+      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write confirmed into _error_check of its rows in the fix file',
     );
   });
 

@@ -37,7 +37,7 @@ function changesNote({ batch, closed }: SettledRow): Html | undefined {
   const { by, batch: later, changes, number } = closed;
   const isByFile = (by === 'accepted' || by === 'fixed') && later !== undefined && later !== batch;
   if (!isByFile || changes !== undefined || number !== undefined) return undefined;
-  return html`<div class="quiet">No changed values are recorded. The error columns of the file may have been removed.</div>`;
+  return html`<div class="quiet">What was changed is not recorded: the later file did not name these rows.</div>`;
 }
 
 function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledRow): Html {

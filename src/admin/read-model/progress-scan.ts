@@ -21,7 +21,8 @@ export function createProgressScan(context: Omit<OperatorContext, 'operator'>, l
       one.letters.push(letter);
       found.set(batch, one);
     }
-    for (const { from, letters: some } of found.values()) await letters.put(from, some);
+    const inFile = (one: DeadLetter, other: DeadLetter) => one.location.line - other.location.line;
+    for (const { from, letters: some } of found.values()) await letters.put(from, some.sort(inFile));
     for (const batch of before.keys()) {
       if (!found.has(batch) && table.find(batch)?.state !== 'done') await letters.remove(batch);
     }

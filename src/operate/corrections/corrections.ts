@@ -39,8 +39,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     const batch = await batches.find(letter.batch);
     const shape = batch?.inspection?.shape;
     if (shape === undefined) throw batchForgotten();
-    if (batch?.state !== 'done') throw inProgress(letter);
-    const rows = await readFixRows(letter, shape, config.reports.path);
+    const rows = await readFixRows(letter, shape, config.reports.path).catch(unlessInProgress(letter, batch));
     const corrections = await chain.read(letter);
     const text = `${rows.version} ${corrections.at(-1)?.batch ?? ''}`;
     return { rows, corrections, version: createHash('sha256').update(text).digest('hex').slice(0, 16) };
@@ -131,6 +130,13 @@ export type CorrectionState = 'under-way' | 'done' | 'lost';
 export function stateOf({ at }: Correction, batch: Pick<Batch, 'state'> | undefined, now: number): CorrectionState {
   if (batch === undefined) return now - at < BEGINS_WITHIN ? 'under-way' : 'lost';
   return batch.state === 'done' ? 'done' : 'under-way';
+}
+
+/** The fix file is written shortly before the batch is done. */
+function unlessInProgress(letter: FoundDeadLetter, batch: Batch | undefined): (error: unknown) => never {
+  return (error) => {
+    throw batch?.state === 'done' ? error : inProgress(letter);
+  };
 }
 
 function inProgress({ batch, file }: FoundDeadLetter): PoSyncError {

@@ -1,0 +1,79 @@
+import type { Place, SourceRecord } from '../order/record.ts';
+import { shorten } from '../order/text.ts';
+import type { FixSummary } from '../parse/fix-rows.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+
+/**
+ * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
+ * letters say what was in doubt there.
+ */
+export function wereApart(rows: readonly { record: SourceRecord }[], originals: Originals): boolean {
+  const { records, incomplete, doubted } = originals;
+  if (doubted === undefined || rows.some(({ record }) => isOfOtherBatch(record, originals))) return false;
+  const places = rows.map(({ record }) => placeNamedBy(record) ?? '');
+  const doubts = places.flatMap((place) => incomplete.get(place) ?? []);
+  const wereNear = doubts.some((lack) => lack.kind === 'in-doubt' && places.includes(lack.row ?? ''));
+  return !wereNear && places.every((place) => records.has(place));
+}
+
+/** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
+export function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
+  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
+  const known = new Map<string, Place>();
+  let named: { batch: string; place: Place } | undefined;
+  for (const { kind, place, line, fixTarget } of records) {
+    if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
+      return { place, first: named.place };
+    if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
+    const from = placeNamedBy({ kind, ...(fixTarget && { fixTarget }), ...(line !== undefined && { line }) });
+    if (from === undefined) continue;
+    const first = known.get(from);
+    if (first !== undefined) return { place, first };
+    known.set(from, place);
+  }
+  return undefined;
+}
+
+/** A row that was in the fix file with rows of this order, and is not in it now, if nobody confirmed that. */
+export function missingRow(records: readonly SourceRecord[], originals: Originals | undefined): string | undefined {
+  if (originals === undefined) return undefined;
+  if (records.every(({ isConfirmed }) => isConfirmed)) return undefined;
+  const own = records.filter((record) => !isOfOtherBatch(record, originals));
+  const places = new Set(own.map(placeNamedBy));
+  for (const place of places) {
+    const missing = place === undefined ? undefined : originals.orders.get(place)?.find((one) => !places.has(one));
+    if (missing !== undefined)
+      return `${missing} of batch ${originals.batch} (${shownRow(missing, originals)}) was in this order`;
+    // It was held for this before, and nobody added a row.
+    const lacks = place === undefined || places.has(undefined) ? undefined : originals.incomplete.get(place);
+    if (lacks?.kind === 'left-out') return lacks.what;
+  }
+  return undefined;
+}
+
+/** A row that may belong to an order that was held for it, while nobody says where that row belongs. */
+export function unansweredDoubt(
+  records: readonly SourceRecord[],
+  originals: Originals | undefined,
+  summary: FixSummary | undefined,
+): string | undefined {
+  const places = new Set(records.filter((record) => !isOfOtherBatch(record, originals)).map(placeNamedBy));
+  // A row that a person added can be that one.
+  if (originals === undefined || places.has(undefined) || records.every(({ isConfirmed }) => isConfirmed))
+    return undefined;
+  const { incomplete, open, orders, batch } = originals;
+  for (const place of places) {
+    const lack = incomplete.get(place ?? '');
+    if (lack?.kind !== 'in-doubt') continue;
+    const { row, what } = lack;
+    if (row === undefined) return what;
+    const isAnswered = places.has(row) || summary?.numbered.has(row) || !(open.has(row) || orders.has(row));
+    if (!isAnswered) return `${row} of batch ${batch} (${shownRow(row, originals)}) waits for a person`;
+  }
+  return undefined;
+}
+
+function shownRow(place: string, { records }: Originals): string {
+  const record = records.get(place);
+  return shorten(record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? ''), 100);
+}
