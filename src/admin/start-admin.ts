@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { isLoopback } from '../config/fields.ts';
 import type { AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import { missingPage } from './dashboard/frame.ts';
 import { cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { type Checks, healthRoutes } from './http/health.ts';
 import { matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
@@ -106,7 +107,8 @@ function answering(routes: readonly Route[], guard: Guard): (request: IncomingMe
       return signedOutPage(url, (await readBody(request, 'sheet')) as Record<string, string>, refusal.status);
     }
     if (refusal) return refusal;
-    if (found === undefined) return here.length === 0 ? notFound() : wrongMethod(here.map(({ route }) => route));
+    if (found === undefined && here.length > 0) return wrongMethod(here.map(({ route }) => route));
+    if (found === undefined) return asksForPage(request, url) ? missingPage() : notFound();
     const body = await readBody(request, found.route.body);
     return found.route.handle({ url, params: found.params, body, principal, cookie: cookieOf(request.headers) });
   };

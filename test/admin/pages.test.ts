@@ -210,7 +210,7 @@ describe('a person who operates', () => {
     expect(await late.text()).toContain(`role="alert">Not sent. PO-3 is settled already: discarded by ${who}.`);
     const settled = await page(`/batches/${batch}`);
     expect(settled).toMatch(/refused<div>settled since: discarded by /);
-    expect(settled).toContain('1 of 3 that needed a person were settled, or came back in a later file.');
+    expect(settled).toContain('1 of 3 that needed a person was settled, or came back in a later file.');
     expect(settled).toContain('2 orders need a person</a>');
   });
 
@@ -227,6 +227,13 @@ describe('a person who operates', () => {
   it('learns which numbers contain what was entered', async () => {
     expect(await page('/order?number=o-4', 404)).toContain('These orders contain it: PO-4.');
     expect(await page('/order?number=o-99', 404)).not.toContain('contain it');
+  });
+
+  it('finds its way from an address without a page, as text and not as JSON', async () => {
+    expect(await page('/frob', 404)).toMatch(/<h1>Not found<.*<a href="\/">Overview<\/a>/s);
+    expect(await page('/batches/none', 404)).toMatch(/<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s);
+    expect(await page('/plans/none', 404)).toMatch(/<p><a href="\/dead-letters">Orders that need you<\/a>/);
+    expect((await fetch(at('/frob'), { headers: { cookie } })).headers.get('content-type')).toMatch(/json/);
   });
 
   it('learns why an act is impossible', async () => {

@@ -1,5 +1,6 @@
 import axe from 'axe-core';
 import { expect, it } from 'vitest';
+import { openOperator } from '../support/operator.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
@@ -122,3 +123,42 @@ it('no page has a serious fault for people who use a screen reader or a keyboard
 });
 
 type Violation = { id: string; impact: string; nodes: { html: string }[] };
+
+it('no page is wider than a phone, no very long word hides another column, and what acts is not printed', async () => {
+  await using place = await openWorkplace();
+  const word = 'Übernahme2026'.repeat(12);
+  const rows = [`${word},NEW,${word},none`, 'PO-1,NEW,A,1'];
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop(`${'long-'.repeat(20)}.csv`, `${[HEAD, ...rows].join('\n')}\n`);
+  await place.drop('letter.csv', 'no columns\n');
+  await until('two reports', async () => (await place.reportsNow()).filter((one) => one.finishedAt).length === 2);
+  const reports = await place.reportsNow();
+  const [batch, unreadable] = ['long-', 'letter'].map(
+    (name) => reports.find(({ file }) => file.startsWith(name))?.batch,
+  );
+  await using browser = await openBrowser();
+  await shows(await browser.show(await person.link(), { width: 1200, height: 900 }), 'may operate');
+  const pages = ['/', '/batches', `/batches/${batch}`, '/dead-letters', '/upload'];
+  const letter = `/dead-letters/${encodeURIComponent(`${batch}~line 2`)}`;
+  for (const path of [...pages, letter]) {
+    for (const width of [390, 1280]) {
+      const page = await browser.show(`http://127.0.0.1:${person.port}${path}`, { width, height: 900 });
+      await until('the page is built', () => page.evaluate<boolean>("!document.body.innerText.includes('One moment')"));
+      expect([path, width, await page.evaluate(WIDER)]).toEqual([path, width, []]);
+    }
+    const paper = await browser.show(`http://127.0.0.1:${person.port}${path}`, {
+      width: 720,
+      height: 900,
+      paper: true,
+    });
+    const printed = `[...document.querySelectorAll('nav, button')].filter((one) => one.checkVisibility()).length`;
+    expect([path, await paper.evaluate(printed)]).toEqual([path, path === '/upload' ? 1 : 0]);
+  }
+  expect((await person.page(`/batches/${unreadable}`)).text).not.toMatch(/<h2>(?:Outcomes|Orders)</);
+  expect((await person.page('/batches')).text).toMatch(/<span class="badge doubt">finished/);
+});
+
+/** Parts that a person must scroll sideways, without code and configuration. */
+const WIDER = `[document.documentElement, ...document.querySelectorAll('.scroll, select, .act')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth + 1)
+  .map(({ outerHTML }) => outerHTML.slice(0, 200))`;

@@ -52,12 +52,12 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
 /** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
 export function batchTable(caption: string, batches: readonly BatchView[], now: number, live?: string): Html {
   const rows = batches.map((view, i) => {
-    const { batch, standing } = view;
+    const { batch } = view;
     const { accepted } = batch.counts;
     return [
       link(batchPath(batch.batch), batch.name),
       html`${batch.source}`,
-      badge(TONES[standing], standing),
+      standingOf(view),
       progressOf(view),
       live === undefined
         ? cell(accepted)
@@ -69,11 +69,16 @@ export function batchTable(caption: string, batches: readonly BatchView[], now: 
   return table(caption, ['file', 'source', 'state', 'done', 'accepted', 'open', 'taken'], rows);
 }
 
+/** A finished batch is green only if nothing in it needs a person. */
+function standingOf({ batch, standing }: BatchView): Html {
+  return badge(standing === 'finished' && batch.open > 0 ? 'doubt' : TONES[standing], standing);
+}
+
 function progressOf({ batch, standing }: BatchView): Html {
   if (standing === 'unreadable') return html`–`;
   const [done, all] = [settledIn(batch), totalOrders(batch)];
   if (all === undefined) return html`${count(done)} of ?`;
-  return html`<progress max="${Math.max(1, all)}" value="${done}">${done}</progress> ${count(done)} of ${count(all)}`;
+  return html`<span class="progress"><progress max="${Math.max(1, all)}" value="${done}">${done}</progress> ${count(done)} of ${count(all)}</span>`;
 }
 
 /** One batch: facts, outcomes, its orders, what can be done. */
@@ -81,7 +86,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const name = params['batch'] ?? '';
   const view = await readBatch(api, name);
   const { items, next } = await readOrderPage(api, name, url);
-  const { batch, standing } = view;
+  const { batch } = view;
   const orders = items.map((order) => [
     cell(order.line),
     numberLink(order.purchaseOrderNumber),
@@ -91,15 +96,13 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch);
   const body = html`<h1>${batch.name}</h1>
-<p>${badge(TONES[standing], standing)} ${progressOf(view)}</p>
+<p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view)}</p>
 ${factsOf(view, await fixFilesIn(view.report))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
-<h2>Outcomes</h2>
 ${outcomes(view)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}</p>`}
-<h2>Orders</h2>
-${batch.state === 'done' ? filterForm(url, batchPath(name), [select(url, 'outcome', 'Outcome', OUTCOMES)]) : html`<p>Listed when the batch is finished.</p>`}
+${ordersHead(view, url)}
 ${orders.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], orders)}
 ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
@@ -118,7 +121,7 @@ function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
   if (all === 0 || open >= all) return undefined;
   if (open === 0)
     return html`<p>${badge('good', 'nothing here needs you')} What needed a person was settled, or came back in a later file.</p>`;
-  return html`<p>${count(all - open)} of ${count(all)} that needed a person were settled, or came back in a later file.</p>`;
+  return html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
 }
 
 /** That an order was settled since, or came back and still needs a person; its outcome in this batch stays. */
@@ -158,11 +161,18 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
   ]);
 }
 
-function outcomes({ batch }: BatchView): Html {
+function outcomes({ batch, standing }: BatchView): Html | undefined {
   const found: Outcome[] = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0);
-  if (found.length === 0) return html`<p>None yet.</p>`;
+  if (found.length === 0) return standing === 'unreadable' ? undefined : html`<h2>Outcomes</h2><p>None yet.</p>`;
   const rows = found.map((one) => [cell(batch.counts[one]), html`${outcomeWord(one)}`, html`${MEANINGS[one]}`]);
-  return table('Outcomes', ['orders', 'outcome', 'meaning'], rows);
+  return html`<h2>Outcomes</h2>${table('Outcomes', ['orders', 'outcome', 'meaning'], rows)}`;
+}
+
+/** An unreadable file has no orders. */
+function ordersHead({ batch, standing }: BatchView, url: URL): Html | undefined {
+  if (standing === 'unreadable' && totalOrders(batch) === undefined) return undefined;
+  const form = filterForm(url, batchPath(batch.batch), [select(url, 'outcome', 'Outcome', OUTCOMES)]);
+  return html`<h2>Orders</h2>${batch.state === 'done' ? form : html`<p>Listed when the batch is finished.</p>`}`;
 }
 
 function actions({ batch, standing }: BatchView, back: string, confirm: string | undefined): Html {

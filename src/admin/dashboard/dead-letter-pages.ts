@@ -48,7 +48,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
         openText(group.count, group.nameless),
       ),
       html`${outcomeWord(group.kind)}`,
-      html`${group.isExample ? 'for example: ' : ''}${group.message}`,
+      html`${group.isExample ? 'for example: ' : ''}${problemText({ field: group.field ?? '', message: group.message })}`,
       cell(group.batches),
       timeText(group.lastAt),
     ]);
@@ -98,6 +98,7 @@ ${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, con
 function factsOf({
   kind,
   message,
+  problems = [],
   httpStatus,
   response,
   attempts,
@@ -109,7 +110,8 @@ function factsOf({
 }: FullLetter): Html {
   return facts([
     ['kind', outcomeWord(kind)],
-    ['message', message],
+    // The table of problems follows.
+    ['message', problems.length === 0 ? message : undefined],
     ['API', httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`],
     ['attempts', count(attempts)],
     ['file', html`${link(batchPath(batch), file)}, ${placeText(location)} (source ${source})`],
@@ -174,6 +176,7 @@ function actions(
           act(resolve, 'The API does not have it: send again', {
             fields: as('resend'),
             sure: 'I checked at the API. If the API has it, it is created twice.',
+            tone: 'bad',
           }),
         ]
       : [];
@@ -181,5 +184,5 @@ function actions(
   const sure = `${name} is not sent with this content, and is removed from the fix file. This cannot be undone.`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
-  return html`<h2>Other ways</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
+  return html`<h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
 }

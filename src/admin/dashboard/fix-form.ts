@@ -150,7 +150,10 @@ const CORRECT_AS_IT_IS = 'This row is correct as it is';
 
 /** A message about a fix file, for the form, which has a box instead of the cell. */
 function inForm(message: string): string {
-  return message.replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
+  return message
+    .replace('In a fix file, also write', 'Also write')
+    .replace('drop it in a fix file without that row', 'send it as it is')
+    .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
 }
 
 type Entry = { id: string; now: string; wrong: readonly CellProblem[] };

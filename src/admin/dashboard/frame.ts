@@ -50,6 +50,19 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/environment', 'Environment'],
 ];
 
+/** Leads from a page of one thing, which does not exist, to the page of all. */
+export function listLink(path: string): Html {
+  const first = path.startsWith('/plans') ? '/dead-letters' : `/${path.split('/')[1] ?? ''}`;
+  const [href, title] = PAGES.find(([one]) => one === first) ?? ['/', 'Overview'];
+  return html`<a href="${href}">${title}</a>`;
+}
+
+/** The answer to a person at an address without a page. */
+export function missingPage(): Reply {
+  const body = html`<h1>Not found</h1><p role="alert">There is no page at this address.</p><p>${listLink('/')}</p>`;
+  return framePage({ title: 'Not found', body }, 404);
+}
+
 /** A complete document. It is readable without its scripts. */
 export function framePage({ title, body, scripts = [], header, path }: Page, status = 200): Reply {
   const modules = scripts.map((name) => html`<script type="module" src="/assets/${name}"></script>`);

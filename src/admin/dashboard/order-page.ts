@@ -105,7 +105,8 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   );
   const done = accepted && !isReported ? [acceptedEvent(accepted)] : [];
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
-  return [...appearances.flatMap(appearanceEvents), ...attempts, ...done, ...people];
+  // Of the same moment, the attempt is before its outcome.
+  return [...attempts, ...appearances.flatMap(appearanceEvents), ...done, ...people];
 }
 
 function acceptedEvent({ at, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {

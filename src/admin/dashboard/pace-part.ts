@@ -80,7 +80,7 @@ function figuresTable(series: PaceSeries, from: number, end: number): Html {
     const row = series.summary(at, at + every);
     return [timeText(iso(at)), ...(row === undefined ? EMPTY : figures(row))];
   });
-  const titles = ['from', 'accepted per s', 'need a person per s', 'median ms', '95 % ms', 'not settled', 'in doubt'];
+  const titles = ['from', 'accepted per s', 'need a person per s', 'median ms', '95% ms', 'not settled', 'in doubt'];
   return table('Figures', titles, rows);
 }
 

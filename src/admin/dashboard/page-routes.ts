@@ -9,7 +9,7 @@ import { type AdminRequest, type Principal, problemReply, type Reply, type Route
 import { batchesPage, batchPage } from './batch-pages.ts';
 import { correctionsPage } from './corrections-page.ts';
 import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
-import { type Content, framePage, type PageRequest } from './frame.ts';
+import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
 import { planPage } from './plan-pages.ts';
@@ -81,9 +81,11 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
             remedy: 'Load it again. If it fails again, read the log of the daemon.',
           });
     const later = TITLES[known.code];
-    const body = html`<h1>${later ?? 'This did not work'}</h1>
+    const title = later ?? (status === 404 ? 'Not found' : 'This did not work');
+    const onward = status === 404 ? listLink(url.pathname) : html`<a href="${back}">Try again</a>`;
+    const body = html`<h1>${title}</h1>
 <p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
-<p>${later === undefined ? known.remedy : 'This page reloads automatically.'}</p><p><a href="${back}">Try again</a></p>`;
+<p>${later === undefined ? known.remedy : 'This page reloads automatically.'}</p><p>${onward}</p>`;
     const reply = framePage(
       { title: later ?? 'Problem', body, header, path: url.pathname, scripts: ['live.js'] },
       status,

@@ -28,6 +28,10 @@ export function planForm(url: URL, total: number): Html {
 
 const TITLES = { retry: 'Send again', discard: 'Discard' };
 
+function inWords(action: Plan['action'], number: number): string {
+  return action === 'retry' ? `Send ${counted(number, 'order')} again` : `Discard ${counted(number, 'order')}`;
+}
+
 const WORDS: Record<PlanItem['verdict'], string> = {
   retried: 'sent again',
   asked: "looked up in the API's list again",
@@ -63,7 +67,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
     html`${message}`,
     html`${isOver && result === undefined ? 'not reached' : WORDS[result ?? verdict]}`,
   ]);
-  const body = html`<h1>${TITLES[action]} ${counted(plan.count, 'order')}</h1>
+  const body = html`<h1>${inWords(action, plan.count)}</h1>
 <p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${count(done)} of ${count(plan.count)}` : ''}</p>
 ${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
 ${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only orders that po-sync knows are compared.</p>`}
@@ -95,7 +99,7 @@ function confirmation({ id, action, count: number }: Plan, confirm: string | und
   const act = actForm({
     action: `/plans/${id}/run`,
     back: `/plans/${id}`,
-    button: `${TITLES[action]} ${counted(number, 'order')}`,
+    button: inWords(action, number),
     confirm,
     fields: expected,
     ...(action === 'discard' ? { tone: 'bad' } : {}),

@@ -32,13 +32,17 @@ ${facts([
     'expects a file every',
     expectEvery === undefined ? undefined : html`${duration(expectEvery)} ${isSilent ? badge('bad', 'silent') : ''}`,
   ],
-  ['stable for', duration(source.stable)],
-  ['polled every', duration(source.poll)],
+  ['stable for', shortText(source.stable)],
+  ['polled every', shortText(source.poll)],
   ['waits for', source.doneFile ? 'FILE.done' : undefined],
   ['answers to', source.answers && html`<code>${source.answers}</code>`],
   ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],
 ])}
 ${mappingPart(source, config)}`;
+}
+
+function shortText(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : duration(ms);
 }
 
 function stateOf({ state, code }: SourceStatus): Html {

@@ -23,7 +23,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   const figures: Figure[] = [
     ['orders per second', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
     ['ms, answer of the API (median)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
-    ['ms, answer of the API (slowest 5 %)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
+    ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
     ['not settled (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
     ['in doubt (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
     ['waiting (jobs)', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
@@ -36,7 +36,7 @@ ${pauses.map((pause) => pauseBox(pause, now))}
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
-${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${count(deadLetters)}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
+${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${count(deadLetters)}</a></strong> ${deadLetters === 1 ? 'order needs' : 'orders need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}
@@ -155,7 +155,7 @@ export async function environmentPage({ api, url, mayOperate, back, confirm }: P
   const lines = showConfig(config)
     .split('\n')
     .map((line) => html`${line}\n`);
-  const body = html`<h1>${status.environment}</h1>
+  const body = html`<h1>Environment ${status.environment}</h1>
 ${facts([
   ['API', html`<code>${status.baseUrl}</code>`],
   ['Redis', status.redis.private ? 'private' : 'configured'],

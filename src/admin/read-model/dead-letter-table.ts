@@ -15,6 +15,7 @@ import {
 
 /** Rows of one kind and signature. */
 export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'message' | 'firstAt' | 'lastAt'> & {
+  field?: string;
   count: number;
   /** How many batches have such rows. */
   batches: number;
@@ -105,13 +106,13 @@ type Groups = Map<DeadLetterKind, Map<string, RowGroup>>;
 
 /** Adds the rows of one kind and signature of a batch. */
 function addToGroup(all: Groups, { firstAt, lastAt, at, differs, nameless }: Selected, first: DeadLetterRow): void {
-  const { kind, signature, code, message } = first;
+  const { kind, signature, code, message, field } = first;
   const groups = all.get(kind) ?? new Map<string, RowGroup>();
   const group = groups.get(signature);
   if (group === undefined) {
     all.set(kind, groups);
     const facts = { firstAt, lastAt, count: at.length, batches: 1, isExample: differs, nameless };
-    groups.set(signature, { kind, signature, code, message, ...facts });
+    groups.set(signature, { kind, signature, code, message, ...(field && { field }), ...facts });
     return;
   }
   if (differs || message !== group.message) group.isExample = true;

@@ -44,7 +44,7 @@ export async function readContent(
       const { items } = known.entry.order;
       return {
         status: 'ledger',
-        message: 'From the ledger: the order is not settled.',
+        message: 'The order is not settled yet.',
         items,
         batch,
         line: place.line,

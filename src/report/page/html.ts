@@ -16,6 +16,11 @@ export function html(template: TemplateStringsArray, ...parts: readonly HtmlPart
   return { markup };
 }
 
+/** Whether a text has a word that is wider than a column of a table, with nowhere to be broken. */
+export function hasLongWord({ markup }: Html): boolean {
+  return /[^\s<>-]{30}/.test(markup.replace(/<[^>]*>/g, ' '));
+}
+
 function markupOf(part: HtmlPart): string {
   if (part === undefined) return '';
   if (typeof part === 'string') return escaped(visible(part));

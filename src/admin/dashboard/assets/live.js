@@ -4,7 +4,8 @@ const PAUSE = 2_000;
 
 /** @param {Date} at */
 function localText(at) {
-  return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  // The long style of a time has its zone.
+  return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
 
 for (const time of document.querySelectorAll('time[datetime]')) {
