@@ -91,7 +91,7 @@ ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${contents(letter)}
 ${fix.body}
-${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm) : undefined}`;
+${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, fix.isEarly) : undefined}`;
   return { title: `${number} ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
 }
 
@@ -159,6 +159,7 @@ function actions(
   { id, kind, batch, purchaseOrderNumber: number }: FullLetter,
   back: string,
   confirm: string | undefined,
+  isEarly = false,
 ): Html {
   const path = letterPath(id);
   const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
@@ -184,5 +185,5 @@ function actions(
   const sure = `${name} is not sent with this content, and is removed from the fix file. This cannot be undone.`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
-  return html`<h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
+  return html`<h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' || isEarly ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
 }

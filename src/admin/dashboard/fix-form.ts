@@ -16,8 +16,11 @@ import { badge, batchPath, letterPath, link, table } from './parts.ts';
 /** What a person entered, and what came of it. */
 export type Entered = { corrected: readonly CorrectedRow[]; checked?: CheckedCorrection; trouble?: string };
 
-/** The part of a dead letter's page in which its cells are corrected. `refresh`: seconds until it shows more. */
-export type FixSection = { body: Html | undefined; refresh?: number };
+/**
+ * The part of a dead letter's page in which its cells are corrected. `refresh`: seconds until it shows more. `isEarly`:
+ * its fix file is not written yet.
+ */
+export type FixSection = { body: Html | undefined; refresh?: number; isEarly?: boolean };
 
 /** The cells of a dead letter's rows as a form, after the corrections that were sent before. */
 export async function fixSection(
@@ -38,7 +41,8 @@ export async function fixSection(
     found instanceof PoSyncError
       ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>`
       : html`<h2 id="correct">Correct it</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
-  return { body: html`${before}${body}` };
+  const isEarly = found instanceof PoSyncError && found.code === 'batch-in-progress';
+  return { body: html`${before}${body}`, isEarly };
 }
 
 function whyNot(error: unknown): PoSyncError {

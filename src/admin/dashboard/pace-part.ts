@@ -67,7 +67,7 @@ function pausesPart(series: PaceSeries, from: number): Html {
     .filter(({ to }) => to === undefined || to >= from)
     .map((one) => [
       timeText(iso(one.from)),
-      one.to === undefined ? badge('bad', 'lasts') : html`${duration(one.to - one.from)}`,
+      one.to === undefined ? badge('bad', 'not ended') : html`${duration(one.to - one.from)}`,
       html`${plainReason(one.reason)}`,
     ]);
   if (rows.length === 0) return html`<p>Delivery was not paused.</p>`;

@@ -1,5 +1,5 @@
 import { ago, count } from '../../core/format.ts';
-import { type Html, hasLongWord, html } from '../../report/page/html.ts';
+import { type Html, html, widthOf } from '../../report/page/html.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {
@@ -37,7 +37,7 @@ export function table(caption: string, titles: readonly string[], rows: readonly
   const head = titles.map((title) => html`<th scope="col">${title}</th>`);
   const body = rows.map(
     (cells) =>
-      html`<tr>${cells.map((cell, i) => html`<td data-title="${titles[i] ?? ''}"${hasLongWord(cell) ? html` class="long"` : undefined}><div>${cell}</div></td>`)}</tr>\n`,
+      html`<tr>${cells.map((cell, i) => html`<td class="${widthOf(cell)}" data-title="${titles[i] ?? ''}"><div>${cell}</div></td>`)}</tr>\n`,
   );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption>${caption}</caption>

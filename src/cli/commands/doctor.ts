@@ -144,7 +144,10 @@ function findingText({ check, state, message, remedy }: Finding, shell: Shell): 
       .map((line) => hanging(printable(line), at, columns))
       .join(`\n${' '.repeat(at)}`);
   const advice = remedy === undefined ? '' : `${indent}→ ${fitted(remedy, MESSAGE + 2)}\n`;
-  return `${paint(TONES[state], state.padEnd(9))}${printable(check).padEnd(19)} ${fitted(message, MESSAGE)}\n${advice}`;
+  const name = printable(check);
+  // A message after a long name would begin at another place.
+  const gap = name.length > MESSAGE - 10 ? `\n${indent}` : ' '.repeat(MESSAGE - 9 - name.length);
+  return `${paint(TONES[state], state.padEnd(9))}${name}${gap}${fitted(message, MESSAGE)}\n${advice}`;
 }
 
 /** An error that the user can fix; any other is a bug and is thrown again. */

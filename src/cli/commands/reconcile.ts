@@ -137,7 +137,7 @@ function differingHint({ differing }: Differences, repair: boolean): string {
   const accepted = differing.filter(({ here }) => here === 'accepted').length;
   if (accepted === differing.length) return ' Ask the owner of the API.';
   if (repair) return '';
-  const which = accepted > 0 ? 'those that are not accepted' : 'them';
+  const which = accepted > 0 ? 'those that are not accepted' : differing.length === 1 ? 'it' : 'them';
   return ` Settle ${which} with po-sync reconcile --repair.`;
 }
 

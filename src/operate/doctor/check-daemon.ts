@@ -20,7 +20,12 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkLedger(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map(({ reason }): Finding => {
       const remedy = 'Run po-sync status to see what ends the pause.';
-      return { check: 'delivery', state: 'warn', message: `paused: ${reason}`, remedy };
+      return {
+        check: 'delivery',
+        state: 'warn',
+        message: `paused: ${reason}`.replace(/^paused: paused /, 'paused '),
+        remedy,
+      };
     }),
     ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>
       notices.map((trouble): Finding => {

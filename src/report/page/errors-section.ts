@@ -84,7 +84,11 @@ function seen({ firstAt, lastAt }: ErrorGroup): Html {
   return html`· first seen ${timeText(firstAt)}, last ${timeText(lastAt)}`;
 }
 
-type Column = { name: string; show: (order: AffectedOrder) => Html | undefined; kind: 'figure' | 'data' | 'prose' };
+type Column = {
+  name: string;
+  show: (order: AffectedOrder) => Html | undefined;
+  kind: 'figure' | 'data' | 'prose' | 'story';
+};
 
 /** Line and order always; other columns only if they add information. */
 function columnsOf(rows: readonly AffectedOrder[]): Column[] {
@@ -114,7 +118,7 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       differs((order) => order.message),
     ],
     [{ name: 'Also wrong', show: (order) => prose(order.also, 350), kind: 'prose' }, occurs((order) => order.also)],
-    [{ name: 'Settled', show: settled, kind: 'prose' }, rows.some((order) => order.closed !== undefined)],
+    [{ name: 'Settled', show: settled, kind: 'story' }, rows.some((order) => order.closed !== undefined)],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
@@ -168,7 +172,7 @@ function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Ht
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
-  const kind = columns.length > 3 || columns.some((column) => column.kind === 'prose') ? 'wide' : 'slim';
+  const kind = columns.length > 3 || columns.some(({ kind }) => kind === 'prose' || kind === 'story') ? 'wide' : 'slim';
   const widths = columns.map((column) => html`<col class="${column.kind}">`);
   const heads = columns.map((column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`);
   const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`);

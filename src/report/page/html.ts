@@ -16,9 +16,11 @@ export function html(template: TemplateStringsArray, ...parts: readonly HtmlPart
   return { markup };
 }
 
-/** Whether a text has a word that is wider than a column of a table, with nowhere to be broken. */
-export function hasLongWord({ markup }: Html): boolean {
-  return /[^\s<>-]{30}/.test(markup.replace(/<[^>]*>/g, ' '));
+/** The class of a cell: a short text stays on one line, a word without a place to break it is broken anywhere. */
+export function widthOf({ markup }: Html): 'short' | 'long' | '' {
+  const text = markup.replace(/<[^>]*>/g, ' ').trim();
+  if (text.length <= 20) return 'short';
+  return /[^\s<>-]{30}/.test(text) ? 'long' : '';
 }
 
 function markupOf(part: HtmlPart): string {

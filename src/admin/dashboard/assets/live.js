@@ -84,7 +84,8 @@ function showHeader(document_) {
   const [away, reason] = [valueAt(document_, 'redisAwaySince'), valueAt(document_, 'status.pauses.0.reason')];
   if (typeof away === 'string')
     return showState('bad', 'Redis is not reachable', ` since ${localText(new Date(away))}`);
-  if (typeof reason === 'string') return showState('bad', 'Paused', `: ${reason}`);
+  // An operator's reason begins with the word.
+  if (typeof reason === 'string') return showState('bad', 'Paused', `: ${reason}`.replace(/^: paused /, ' '));
   if (valueAt(document_, 'status.daemons.length') === 0) return showState('bad', 'No daemon is running');
   showState('good', 'Delivering');
 }
