@@ -86,7 +86,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     html`${problemText({ ...one, field: '' })}`,
   ]);
   const body = html`<h1>${number || 'An order without a number'}</h1>
-${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed)} ${timeText(closed.at)}</div>` : undefined}
+${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${contents(letter)}

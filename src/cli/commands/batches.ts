@@ -13,7 +13,7 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, formatOf, printable, printJson } from '../terminal/print.ts';
+import { confirmation, formatOf, printable, printJson, sentences } from '../terminal/print.ts';
 import { batchTable, batchText } from './batch-view.ts';
 import type { Since } from './definitions/command-definition.ts';
 
@@ -69,7 +69,10 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   const released = !args.dryRun && (await releaseBatch(batch, context));
   const held = { reason: batch.held.reason, since: iso(batch.held.since) };
   if (args.json) printJson(shell, { batch: batch.batch, released, held });
-  else shell.out(`${batch.batch} ${args.dryRun ? 'would be released' : 'is released'} with ${remaining(batch)}.\n`);
+  else {
+    const text = `${batch.batch} ${args.dryRun ? 'would be released' : 'is released'} with ${remaining(batch)}.\n`;
+    shell.out(sentences(text, shell));
+  }
   return 0;
 }
 
@@ -81,7 +84,7 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   const left = remaining(batch);
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
-    else shell.out(`Would cancel the orders of ${batch.batch} that were not sent: ${left}.\n`);
+    else shell.out(sentences(`Would cancel the orders of ${batch.batch} that were not sent: ${left}.\n`, shell));
     return 0;
   }
   const question = `Cancel the orders of ${batch.batch} that were not sent, ${left}?`;

@@ -13,7 +13,7 @@ import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, printable, printJson } from '../terminal/print.ts';
+import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 
@@ -26,7 +26,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const filter = await deadLetterFilter(args, context);
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
-  if (!args.json) shell.out(planText(plan, check.trouble, args.yes && !args.dryRun));
+  if (!args.json) shell.out(sentences(planText(plan, check.trouble, args.yes && !args.dryRun), shell));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
     return actable(plan) < plan.total() ? 2 : 0;
@@ -35,7 +35,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const done = await retry(filter, check, args.rate, context);
   await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
-  else shell.out(doneText(done, plan));
+  else shell.out(sentences(doneText(done, plan), shell));
   return actable(done) < done.total() ? 2 : 0;
 }
 

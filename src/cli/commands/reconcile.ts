@@ -12,7 +12,7 @@ import type { OperatorContext } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, type Format, formatOf, printable, printJson } from '../terminal/print.ts';
+import { confirmation, type Format, formatOf, hanging, printable, printJson } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 
 type ReconcileArgs = CommonArgs & { repair: boolean; withoutList: boolean; yes: boolean; limit?: number };
@@ -150,7 +150,7 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
     if (rows.length === 0) return '';
     const rest = rows.length > limit ? `… and ${count(rows.length - limit)} more; use --limit to see more.\n` : '';
-    return `\n${format.paint('bad', title)}\n${table(rows.slice(0, limit), [ORDER, ...more], format)}${rest}`;
+    return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, limit), [ORDER, ...more], format)}${rest}`;
   };
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,

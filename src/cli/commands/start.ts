@@ -6,7 +6,7 @@ import { Secret } from '../../config/secret.ts';
 import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
+import { counted, withoutStop } from '../../core/format.ts';
 import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -27,7 +27,7 @@ import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
-import { printable } from '../terminal/print.ts';
+import { printable, sentences } from '../terminal/print.ts';
 
 /** `role`: what this daemon does; all when absent. `maxWait`: how long `--once` waits at most, in milliseconds. */
 export type StartArgs = CommonArgs & { once: boolean; maxWait: number; role?: Role | 'all' };
@@ -178,7 +178,7 @@ async function startOnce(
   }
   const exitCode = exitCodeOf(end, batches, shell.signal);
   const { environment } = input.config;
-  if (live) shell.out(endText(end, batches, reason));
+  if (live) shell.out(sentences(endText(end, batches, reason), shell));
   else if (end === 'held' || end === 'waited') shell.err(endText(end, batches, reason));
   if (json) shell.out(`${JSON.stringify({ environment, end, exitCode, batches }, null, 2)}\n`);
   return exitCode;
@@ -190,7 +190,7 @@ function endText(end: End, batches: readonly SettledBatch[], reason: string | un
     case 'done':
       return batches.length === 0 ? 'No files to process.\n' : personText(batches);
     case 'held':
-      return `A person must decide: ${printable(reason ?? 'a batch is held')}. The rest is kept; run po-sync status.\n`;
+      return `A person must decide: ${printable(withoutStop(reason ?? 'a batch is held'))}. The rest is kept; run po-sync status.\n`;
     case 'waited':
       return 'The maximum wait is over. The rest is kept; run po-sync status.\n';
     case 'interrupted':

@@ -110,3 +110,12 @@ export function hanging(text: string, indent: number, columns: number | undefine
   const width = columns === undefined ? undefined : columns - indent;
   return wrapped(text, width).join(`\n${' '.repeat(indent)}`);
 }
+
+/** Sentences, one a line; on a terminal the lines are broken between words. */
+export function sentences(text: string, shell: Pick<Shell, 'isTTY' | 'columns'>): string {
+  const columns = shell.isTTY ? shell.columns : undefined;
+  return text
+    .split('\n')
+    .map((line) => hanging(line, 0, columns))
+    .join('\n');
+}
