@@ -135,10 +135,14 @@ function createRedisGate({ clock }: Pick<OperatorContext, 'clock'>, away: () => 
 
   async function withinLimit<Result>(answer: Promise<Result>): Promise<Result> {
     const limit = new AbortController();
-    const late = clock.sleep(TIME_LIMIT, limit.signal).then(() => {
-      if (!limit.signal.aborted && away() !== undefined) throw redisAway();
-      return answer;
-    });
+    // A Redis that hangs is known to be away only some time later.
+    const wait = async (): Promise<Result> => {
+      await clock.sleep(TIME_LIMIT, limit.signal);
+      if (limit.signal.aborted) return answer;
+      if (away() !== undefined) throw redisAway();
+      return wait();
+    };
+    const late = wait();
     try {
       return await Promise.race([answer, late]);
     } finally {
