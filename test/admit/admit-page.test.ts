@@ -236,7 +236,7 @@ describe('admission of a page', () => {
   });
 
   it('a suspended reader counts an order as canceled when its batch was canceled meanwhile', async () => {
-    await drop('b1', [order('4711')], { meanwhile: () => batches.cancel('b1', store.time.now()) });
+    await drop('b1', [order('4711')], { meanwhile: () => batches.cancel('b1', { at: store.time.now(), who: 'anna' }) });
     expect([await ledger.lookup(['4711']), queued]).toEqual([[{ kind: 'nothing' }], []]);
     expect(await counts('b1')).toEqual({ cancelled: 1 });
   });
@@ -261,7 +261,7 @@ describe('admission of a page', () => {
         expect(await cancel('b2')).toBe(1);
       },
     });
-    await drop('b3', [order('4711')], { meanwhile: () => batches.cancel('b3', store.time.now()) });
+    await drop('b3', [order('4711')], { meanwhile: () => batches.cancel('b3', { at: store.time.now(), who: 'anna' }) });
     expect(await cancel('b1')).toBe(1);
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect([await counts('b2'), await counts('b3')]).toEqual([{ cancelled: 1 }, { cancelled: 1 }]);

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
+import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { csvOf, type Ended, openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 
@@ -116,6 +117,27 @@ describe('batches of a running daemon', () => {
       err: expect.stringContaining('is finished'),
     });
     await run('resume');
+    expect((await run('batches', 'show', batch)).out).toMatch(/not sent are cancelled, by anna at 20/);
+    // The ledger keeps no action of an order that was never admitted.
+    const { out: story } = await run('explain', 'PO-13000');
+    expect(story.match(/cancelled by anna/g)).toHaveLength(1);
+  });
+
+  it('what operators did by commands is in the list of operator actions', async () => {
+    const { call, page } = await openOperator(place, daemon);
+    const { batch } = await batchOf('wrong.csv');
+    const { batch: held } = await batchOf('held.csv');
+    const items = (await call('GET', '/actions')).body['items'];
+    expect(items).toMatchObject([
+      { who: 'anna', what: 'resume', result: 'Delivery is running.' },
+      { who: 'anna', what: 'cancel', on: batch, result: expect.stringMatching(/^[\d,]+ orders of .* cancelled/) },
+      { who: 'anna', what: 'pause', result: 'Delivery is paused by anna.' },
+      { who: 'anna', what: 'release', on: held, result: `Batch ${held} is released.` },
+    ]);
+    expect((await page('/environment')).text).toMatch(/What operators did[\s\S]*anna[\s\S]*cancel/);
+    await until('the page of the batch', async () =>
+      (await page(`/batches/${batch}`)).text.includes('not sent are cancelled, by anna at 20'),
+    );
   });
 
   it('cancel of a batch of which orders were sent ends with 2 and counts them, and all that is cancelled', async () => {

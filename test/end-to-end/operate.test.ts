@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
+import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -322,6 +323,17 @@ describe("the operator's commands", () => {
       code: 0,
       out: expect.stringContaining('not paused by an operator; it is running.'),
     });
+    const { call } = await openOperator(place, daemon);
+    const items = (await call('GET', '/actions')).body['items'];
+    expect(items).toMatchObject([
+      { what: 'resume' },
+      { what: 'resume' },
+      { what: 'pause', who: 'anna', on: 'staging', result: 'Delivery is paused by anna: stock-taking.' },
+      { what: 'reconcile', result: '1 order added to the ledger. Ledger and API agree.' },
+      { what: 'discard', result: '1 order discarded.' },
+      { what: 'discard', result: '4 orders discarded.' },
+      { what: 'retry', who: 'anna', result: expect.stringContaining('queued to be sent again.') },
+    ]);
     daemon.child.kill('SIGTERM');
     await daemon.ended;
     expect((await json('status')).document.daemons).toEqual([]);

@@ -1,12 +1,17 @@
-import { PoSyncError, toError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
-import { operatorActed } from '../../log/events/daemon.ts';
-import { cancelBatch, cancelledText, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import { PoSyncError } from '../../core/errors.ts';
+import {
+  cancelBatch,
+  cancelledText,
+  isFinished,
+  notHeld,
+  releaseBatch,
+  releasedText,
+} from '../../operate/batches/cancel-batch.ts';
 import { findBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { type RetryVerdict, retryDeadLetters } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { findListed } from '../../operate/delivery/api-list.ts';
-import { pauseDelivery, pauseJson, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
+import { pauseDelivery, pauseJson, resumeDelivery, resumedText } from '../../operate/delivery/pause-delivery.ts';
+import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import {
   createDiscard,
   type DiscardVerdict,
@@ -14,7 +19,6 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../operate/orders/resolve-order.ts';
-import type { Store } from '../../redis/store.ts';
 import type { Principal } from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
 import { readLetter } from './dead-letter-routes.ts';
@@ -61,15 +65,7 @@ export async function acting<Result extends { text: string }>(
       remedy: `Enter ${environment} to confirm.`,
     });
   }
-  const record = (result: string) => recordAction(context, { what, on: on || environment, result });
-  try {
-    const done = await act(context).finally(api.outdate);
-    await record(done.text);
-    return done;
-  } catch (error) {
-    await record(toError(error).message);
-    throw error;
-  }
+  return recorded({ what, on }, context, () => act(context).finally(api.outdate));
 }
 
 async function pause(context: OperatorContext, { reason }: Request): Promise<Done> {
@@ -78,18 +74,14 @@ async function pause(context: OperatorContext, { reason }: Request): Promise<Don
 }
 
 async function resume(context: OperatorContext): Promise<Done> {
-  const { pauses, ...rest } = await resumeDelivery(context);
-  const left = pauses.map(({ reason }) => reason).join('; ');
-  return {
-    document: { ...rest, pauses: pauses.map(pauseJson) },
-    text: left === '' ? 'Delivery is running.' : `Delivery is still paused: ${left}.`,
-  };
+  const end = await resumeDelivery(context);
+  return { document: { ...end, pauses: end.pauses.map(pauseJson) }, text: resumedText(end) };
 }
 
 async function release(context: OperatorContext, { on }: Request): Promise<Done> {
   const batch = await findBatch(on, context.batches);
   if (!(await releaseBatch(batch, context))) throw notHeld(batch);
-  return { document: { batch: batch.batch, released: true }, text: `Batch ${batch.batch} is released.` };
+  return { document: { batch: batch.batch, released: true }, text: releasedText(batch) };
 }
 
 async function cancel(context: OperatorContext, { on }: Request): Promise<Done> {
@@ -153,35 +145,4 @@ async function resolve(context: OperatorContext, { on, as }: Request, api: ApiCo
     document: { order: on, as, listCheck: trouble ?? 'ok' },
     text: as === 'accepted' ? `${on} is settled as accepted.` : `${on} is sent again.`,
   };
-}
-
-/** What a person did at the admin port. `on`: a batch, an order or the environment. `result`: in a few words. */
-export type Action = { at: string; who: string; what: string; on: string; result: string };
-
-/** Actions that are kept, about. */
-const KEPT = 10_000;
-
-/** Records an action in the list of actions and the log. Call it after the act; a failed one is recorded too. */
-async function recordAction(
-  { store, log, operator }: Pick<OperatorContext, 'store' | 'log' | 'operator'>,
-  { what, on, result }: Pick<Action, 'what' | 'on' | 'result'>,
-): Promise<void> {
-  const { redis, keys, time } = store;
-  const text = JSON.stringify({ at: iso(time.now()), who: operator.who, what, on, result } satisfies Action);
-  operatorActed(log, { who: operator.who, what, on, result });
-  await redis.xadd(keys.actions, 'MAXLEN', '~', KEPT, '*', 'action', text);
-}
-
-/** The actions before the one with the id `after`, newest first. PoSyncError `parameter-wrong`. */
-export async function readActions(
-  { redis, keys }: Pick<Store, 'redis' | 'keys'>,
-  limit: number,
-  after?: string,
-): Promise<{ items: Action[]; next: string | undefined }> {
-  if (after !== undefined && !/^\d{1,16}-\d{1,10}$/.test(after)) {
-    throw new PoSyncError('parameter-wrong', 'after must be the value of next of an earlier page.');
-  }
-  const found = await redis.xrevrange(keys.actions, after === undefined ? '+' : `(${after}`, '-', 'COUNT', limit + 1);
-  const items = found.slice(0, limit).map(([, [, text = '{}']]) => JSON.parse(text) as Action);
-  return { items, next: found.length > limit ? found[limit - 1]?.[0] : undefined };
 }

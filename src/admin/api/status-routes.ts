@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { configDocument } from '../../config/show.ts';
 import { iso } from '../../core/format.ts';
 import { statusJson } from '../../operate/delivery/read-status.ts';
+import { readActions } from '../../operate/operator-context.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import { STEP } from '../pace/pace.ts';
 import { lastMinute, paceColumns } from '../pace/pace-series.ts';
-import { readActions } from './acts.ts';
 import type { ApiContext, Snapshot } from './api-context.ts';
 import { listOf, readQuery } from './query.ts';
 

@@ -1,5 +1,6 @@
 import { count, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
+import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import { type BatchStanding, type BatchView, CORRECT_FILE, settledIn } from '../../operate/batches/list-batches.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/beside.ts';
@@ -154,7 +155,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
       'no report yet',
       unsettled && html`since ${timeText(new Date(unsettled.since).toISOString())}: ${unsettled.reason}`,
     ],
-    ['cancelled', batch.cancelled ? 'orders that were not sent are cancelled' : undefined],
+    ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
     ['report', html`<code>${report}</code>`],
     ['downloads', downloads.length === 0 ? undefined : html`${downloads}`],

@@ -5,9 +5,9 @@ import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
+import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
-import { readActions } from '../api/acts.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -165,7 +165,7 @@ ${facts([
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <h2>Daemons</h2>
 ${daemons.length === 0 ? html`<p>None is running.</p>` : table('Daemons', ['host', 'process', 'admin port', 'version', 'running for'], daemons)}
-<h2>What operators did here</h2>
+<h2>What operators did</h2>
 <p>The values that were corrected are on the page ${link('/corrections', 'Corrections')}.</p>
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : table('Actions', ['at', 'who', 'what', 'on', 'result'], acts)}
 ${nextLink(url, actions.next)}

@@ -1,5 +1,6 @@
 import { ago, count, counted, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
+import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
   type BatchView,
@@ -82,7 +83,7 @@ export function batchText(view: BatchView, now: number, { paint, columns }: Form
 const FACT = 16;
 
 function factsOf({ batch, report, error }: BatchView, now: number): [title: string, text: string | undefined][] {
-  const { source, name, startedAt, lastAt, held, unsettled, inspection, cancelled } = batch;
+  const { source, name, startedAt, lastAt, held, unsettled, inspection } = batch;
   const format =
     inspection &&
     `${inspection.shape.format.type}, ${counted(inspection.records, 'record')}, ${counted(inspection.bytes, 'byte')}`;
@@ -94,7 +95,7 @@ function factsOf({ batch, report, error }: BatchView, now: number): [title: stri
     ['unreadable', error?.message],
     ['held', held && `since ${stamp(held.since)}: ${held.reason}`],
     ['no report yet', unsettled && `since ${stamp(unsettled.since)}: ${unsettled.reason}`],
-    ['cancelled', cancelled ? 'orders that were not sent are cancelled' : undefined],
+    ['cancelled', cancelledBy(batch)],
     ['report', report],
   ];
 }

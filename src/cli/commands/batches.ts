@@ -1,6 +1,13 @@
 import { counted, iso, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import { cancelBatch, cancelledText, isFinished, notHeld, releaseBatch } from '../../operate/batches/cancel-batch.ts';
+import {
+  cancelBatch,
+  cancelledText,
+  isFinished,
+  notHeld,
+  releaseBatch,
+  releasedText,
+} from '../../operate/batches/cancel-batch.ts';
 import { forgottenBatches } from '../../operate/batches/forgotten-batches.ts';
 import {
   type BatchView,
@@ -11,6 +18,7 @@ import {
   settledIn,
   viewOf,
 } from '../../operate/batches/list-batches.ts';
+import { recorded } from '../../operate/operator-context.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, formatOf, printable, printJson, sentences } from '../terminal/print.ts';
@@ -66,7 +74,10 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   if (batch.held === undefined) throw notHeld(batch);
   const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
-  const released = !args.dryRun && (await releaseBatch(batch, context));
+  const release = async () => ({ released: await releaseBatch(batch, context), text: releasedText(batch) });
+  const { released } = args.dryRun
+    ? { released: false }
+    : await recorded({ what: 'release', on: batch.batch }, context, release);
   const held = { reason: batch.held.reason, since: iso(batch.held.since) };
   if (args.json) printJson(shell, { batch: batch.batch, released, held });
   else {
@@ -89,9 +100,12 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   }
   const question = `Cancel the orders of ${batch.batch} that were not sent, ${left}?`;
   if (!(await confirmation(question, args, shell))) return 1;
-  const end = await cancelBatch(batch, context);
+  const { end, text } = await recorded({ what: 'cancel', on: batch.batch }, context, async () => {
+    const end = await cancelBatch(batch, context);
+    return { end, text: cancelledText(batch, end) };
+  });
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
-  else shell.out(`${cancelledText(batch, end)}\n${end.cancelled > 0 ? UNDO : ''}`);
+  else shell.out(`${text}\n${end.cancelled > 0 ? UNDO : ''}`);
   return end.accepted > 0 || end.underWay > 0 ? 2 : 0;
 }
 

@@ -3,7 +3,7 @@ import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
+import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import {
   createDiscard,
   type DiscardVerdict,
@@ -39,7 +39,10 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   }
   const remedy = isLimited ? {} : { remedy: FILTER_REMEDY };
   if (!(await confirmation(`Discard ${orders(discarded)}?`, { ...args, ...remedy }, shell))) return 1;
-  const done = await forEach(filter, discard, context);
+  const { done } = await recorded({ what: 'discard', on: filter.order ?? filter.batch ?? '' }, context, async () => {
+    const done = await forEach(filter, discard, context);
+    return { done, text: `${orders(done.counts().discarded ?? 0)} discarded.` };
+  });
   await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts() });
   else shell.out(`${orders(done.counts().discarded ?? 0)} discarded.\n`);
@@ -122,7 +125,10 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
   }
   if (!args.dryRun && !(await confirmation(questionOf(order, as), args, shell))) return 1;
   if (!args.dryRun) {
-    await resolveOrder(entry, as, context);
+    await recorded({ what: 'resolve', on: order }, context, async () => {
+      await resolveOrder(entry, as, context);
+      return { text: `${order} is ${RESULTS[as]}` };
+    });
     await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   }
   if (args.json) printJson(shell, { order, as, dryRun: args.dryRun, listCheck: trouble ?? 'ok' });

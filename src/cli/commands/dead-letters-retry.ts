@@ -8,7 +8,7 @@ import {
   retryDeadLetters,
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
+import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
@@ -32,7 +32,10 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
     return actable(plan) < plan.total() ? 2 : 0;
   }
   if (!(await confirmation(`Continue with ${orders(actable(plan))}?`, args, shell))) return 1;
-  const done = await retry(filter, check, args.rate, context);
+  const { done } = await recorded({ what: 'retry', on: filter.order ?? filter.batch ?? '' }, context, async () => {
+    const done = await retry(filter, check, args.rate, context);
+    return { done, text: doneText(done, plan).trimEnd().replaceAll('\n', ' ') };
+  });
   await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(sentences(doneText(done, plan), shell));

@@ -1,6 +1,7 @@
 import { withoutStop } from '../../core/format.ts';
 import { livingDaemons } from '../../operate/daemon.ts';
-import { pauseDelivery, pauseJson, resumeDelivery } from '../../operate/delivery/pause-delivery.ts';
+import { pauseDelivery, pauseJson, resumeDelivery, resumedText } from '../../operate/delivery/pause-delivery.ts';
+import { recorded } from '../../operate/operator-context.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { pauseEndText } from '../terminal/pause-view.ts';
@@ -10,7 +11,10 @@ import { printable, printJson } from '../terminal/print.ts';
 export async function pauseCommand(args: CommonArgs & { reason?: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { environment } = context.config;
-  const reason = await pauseDelivery(args.reason, context);
+  const { reason } = await recorded({ what: 'pause', on: environment }, context, async () => {
+    const reason = await pauseDelivery(args.reason, context);
+    return { reason, text: `Delivery is ${reason}.` };
+  });
   if (args.json) printJson(shell, { environment, paused: true, reason });
   else shell.out(`Delivery to ${environment} is ${printable(reason)}.\n${CONSEQUENCE}\n`);
   return 0;
@@ -22,7 +26,14 @@ const CONSEQUENCE = 'Calls in flight are completed and files are still taken.\nT
 export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const { environment } = context.config;
-  const { resumed, lifted, pauses, heldBatches } = await resumeDelivery(context);
+  const { resumed, lifted, pauses, heldBatches } = await recorded(
+    { what: 'resume', on: environment },
+    context,
+    async () => {
+      const end = await resumeDelivery(context);
+      return { ...end, text: resumedText(end) };
+    },
+  );
   const isServed = (await livingDaemons(context.store)).some(({ role }) => role !== 'intake');
   if (args.json) {
     const shown = pauses.map(pauseJson);

@@ -8,7 +8,7 @@ import {
   type Reconciliation,
   repairable,
 } from '../../operate/delivery/reconcile-ledger.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
+import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -41,13 +41,16 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   }
   const question = `Add what the API has to the ledger (${orders(repairable(found))})?`;
   if (!(await confirmation(question, args, shell))) return 1;
-  const { added, left } = await reconciliation.repair(comparison, before?.epoch);
-  const settled = settledOf(found, left);
+  const { added, left, settled, text } = await recorded({ what: 'reconcile', on: environment }, context, async () => {
+    const end = await reconciliation.repair(comparison, before?.epoch);
+    const done = { ...end, settled: settledOf(found, end.left) };
+    return { ...done, text: repairedText(done, pending !== undefined) };
+  });
   await refreshReports({ batches: context.batches, reports: context.config.reports.path });
   if (args.json) {
     const repaired = { added, settled: settled.slice(0, args.limit), left: differencesJson(left, args.limit) };
     printJson(shell, { environment, ...differencesJson(found, args.limit), repaired });
-  } else shell.out(repairedText({ added, settled }, pending !== undefined, differenceCount(left)));
+  } else shell.out(`${printable(text)}\n`);
   return differenceCount(left) > 0 ? 2 : 0;
 }
 
@@ -81,12 +84,11 @@ async function resumeWithoutList(args: ReconcileArgs, context: OperatorContext, 
   const question =
     'Resume delivery although the ledger may have lost orders? Orders that are dropped again may be created twice.';
   if (waiting !== undefined && !(await confirmation(question, args, shell))) return 1;
-  if (waiting) await finish(waiting.epoch);
+  const text = 'Delivery resumes without the list.';
+  const resume = () => finish(waiting?.epoch ?? '').then(() => ({ text }));
+  if (waiting) await recorded({ what: 'reconcile', on: context.config.environment }, context, resume);
   if (args.json) printJson(shell, { environment: context.config.environment, released: waiting !== undefined });
-  else
-    shell.out(
-      waiting === undefined ? 'Delivery is not waiting for the list.\n' : 'Delivery resumes without the list.\n',
-    );
+  else shell.out(`${waiting === undefined ? 'Delivery is not waiting for the list.' : text}\n`);
   return 0;
 }
 
@@ -115,16 +117,17 @@ const SETTLED_NAMED = 5;
 function settledText(settled: readonly string[]): string {
   if (settled.length === 0) return '';
   const more = settled.length > SETTLED_NAMED ? `, … and ${count(settled.length - SETTLED_NAMED)} more` : '';
-  return ` ${orders(settled.length)} settled as accepted: ${printable(settled.slice(0, SETTLED_NAMED).join(', '))}${more}.`;
+  return ` ${orders(settled.length)} settled as accepted: ${settled.slice(0, SETTLED_NAMED).join(', ')}${more}.`;
 }
 
-type Repair = { added: number; settled: readonly string[] };
+type Repair = { added: number; settled: readonly string[]; left: Differences };
 
-function repairedText({ added, settled }: Repair, wasPending: boolean, left: number): string {
+function repairedText({ added, settled, ...rest }: Repair, wasPending: boolean): string {
+  const left = differenceCount(rest.left);
   const resumed = wasPending ? ' Delivery no longer waits for the list.' : '';
-  const rest =
+  const state =
     left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
-  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${rest}\n`;
+  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}`;
 }
 
 /** `1 order is`, `5 orders are`. */

@@ -52,10 +52,10 @@ export function createBatchControl(deps: ControlDeps) {
   }
 
   /** No further order of the batch is admitted to be sent. */
-  async function cancel(batch: string, at: number): Promise<void> {
+  async function cancel(batch: string, by: { at: number; who: string }): Promise<void> {
     await redis
       .multi()
-      .hset(keys.batch(batch), 'cancelled', String(at))
+      .hset(keys.batch(batch), { cancelled: by.at, cancelledBy: JSON.stringify(by) })
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
   }

@@ -49,6 +49,7 @@ export type Batch = {
   held?: { reason: string; since: number };
   /** A person canceled what was not sent yet. */
   cancelled: boolean;
+  cancelledBy?: { at: number; who: string };
   /** Why its file can no longer be read, although some of its orders were admitted. */
   unreadable?: BatchError;
   /** Why its report could not be written or its file not be put away; it is tried again until it succeeds. */
@@ -231,6 +232,9 @@ function decode(fields: Record<string, string>): Batch {
       ? {}
       : { unsettled: JSON.parse(fields['unsettled']) as NonNullable<Batch['unsettled']> }),
     cancelled: fields['cancelled'] !== undefined,
+    ...(fields['cancelledBy'] === undefined
+      ? {}
+      : { cancelledBy: JSON.parse(fields['cancelledBy']) as NonNullable<Batch['cancelledBy']> }),
     counts,
     open: Number(fields['open'] ?? 0),
     ...(fields['settledPath'] === undefined ? {} : { settledPath: fields['settledPath'] }),

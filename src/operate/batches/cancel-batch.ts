@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
+import { counted, stamp } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -26,9 +26,9 @@ const GIVEN_BACK = 1_200;
  * Orders that were or may have been sent continue. A held batch is released.
  */
 export async function cancelBatch({ batch: name, no, counts }: Batch, context: OperatorContext): Promise<Cancelled> {
-  const { batches, clock, store, ledger } = context;
+  const { batches, clock, store, ledger, operator } = context;
   const before = await batches.find(name);
-  await batches.cancel(name, store.time.now());
+  await batches.cancel(name, { at: store.time.now(), who: operator.who });
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
     // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
@@ -65,6 +65,12 @@ export function cancelledText(
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
   return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.`;
+}
+
+/** By whom and when a batch was cancelled; undefined if it was not. */
+export function cancelledBy({ cancelled, cancelledBy: by }: Batch): string | undefined {
+  if (!cancelled) return undefined;
+  return `orders that were not sent are cancelled${by ? `, by ${by.who} at ${stamp(by.at)}` : ''}`;
 }
 
 async function cancelUnsent(batch: string, context: OperatorContext): Promise<number> {
@@ -116,6 +122,10 @@ export async function releaseBatch({ batch }: Batch, { batches, ledger, store }:
     await Promise.all(waiting.map(({ order }) => ledger.postpone(order.purchaseOrderNumber, due)));
   }
   return true;
+}
+
+export function releasedText({ batch }: Pick<Batch, 'batch'>): string {
+  return `Batch ${batch} is released.`;
 }
 
 /** A batch that is not held cannot be released. */

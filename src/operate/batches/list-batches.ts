@@ -232,6 +232,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     held: held && { reason: held.reason, since: iso(held.since) },
     unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },
     cancelled: batch.cancelled,
+    cancelledBy: batch.cancelledBy && { ...batch.cancelledBy, at: iso(batch.cancelledBy.at) },
     warnings: inspection?.warnings ?? [],
     settledPath: batch.settledPath,
     report,

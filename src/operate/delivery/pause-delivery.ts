@@ -75,6 +75,12 @@ export async function resumeDelivery(
   return { resumed, lifted, pauses, heldBatches };
 }
 
+/** What ending a pause led to, in a sentence. */
+export function resumedText({ pauses }: Resumed): string {
+  const left = pauses.map(({ reason }) => reason).join('; ');
+  return left === '' ? 'Delivery is running.' : `Delivery is still paused: ${left}.`;
+}
+
 /** Milliseconds; no order waits longer for its next attempt. */
 const LONGEST_WAIT = 86_400_000;
 const MOST = 100_000;

@@ -68,7 +68,7 @@ export async function explainOrder(
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
-  const [[known], [timesListed], operatorActions, reported, unreported] = await Promise.all([
+  const [[known], [timesListed], ownActions, reported, unreported] = await Promise.all([
     ledger.lookup([order]),
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
@@ -78,6 +78,7 @@ export async function explainOrder(
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
   const isNew = ({ batch }: Appearance) => batch !== own && reported.every((one) => one.batch !== batch);
   const appearances = [...reported, ...unreported.filter(isNew)];
+  const operatorActions = [...ownActions, ...(await cancellations(appearances, ownActions, batches))];
   const base = { order, ...(timesListed === undefined ? {} : { timesListed }), operatorActions, appearances };
   switch (known?.kind) {
     case undefined:
@@ -96,6 +97,18 @@ export async function explainOrder(
     case 'open':
       return { ...base, state: known.entry.state, open: await openOrder(known.entry, context) };
   }
+}
+
+/** Who cancelled the batch of an order that was not admitted yet: the ledger keeps no action of such an order. */
+async function cancellations(
+  appearances: readonly Appearance[],
+  own: readonly OperatorAction[],
+  { find }: Pick<OperatorContext['batches'], 'find'>,
+): Promise<OperatorAction[]> {
+  if (own.some(({ what }) => what === 'cancelled')) return [];
+  const names = appearances.filter(({ result }) => result.outcome === 'cancelled').map(({ batch }) => batch);
+  const found = await Promise.all([...new Set(names)].map(find));
+  return found.flatMap((batch) => (batch?.cancelledBy ? [{ ...batch.cancelledBy, what: 'cancelled' as const }] : []));
 }
 
 /** These batches, and those that ledger and open dead letters name for an order. */
