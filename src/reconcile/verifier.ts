@@ -69,7 +69,7 @@ export function createVerifier(input: VerifierDeps) {
   /** One round, if an order is due. */
   async function tick(): Promise<void> {
     const due = await ledger.numbersDue('doubt', time.now(), MOST);
-    if (due.length === 0 || time.now() < (await nextListAt(store))) return;
+    if (due.length === 0 || time.now() < (await listState(store)).nextAt) return;
     const lock = await takeLease(redis, keys.verificationLock, owner, LOCK);
     if (lock === undefined) return;
     try {
@@ -82,9 +82,13 @@ export function createVerifier(input: VerifierDeps) {
   return { tick };
 }
 
-/** When the next list may be read, ledger time in milliseconds; 0: now. */
-export async function nextListAt({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
-  return Number((await redis.hget(keys.verification, 'notBefore')) ?? 0);
+/** Since when no list could be read, in ledger time in milliseconds, and why the last one could not. */
+export type ListFailure = { since: number; reason: string };
+
+/** When the next list may be read, ledger time in milliseconds (0: now), and whether the last ones failed. */
+export async function listState({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const [notBefore, failure] = await redis.hmget(keys.verification, 'notBefore', 'failure');
+  return { nextAt: Number(notBefore ?? 0), ...(failure ? { failure: JSON.parse(failure) as ListFailure } : {}) };
 }
 
 /** A verifier, and whether a list with this outcome is worth a line in the log. */
@@ -152,7 +156,10 @@ async function pause({ store, policy }: VerifierDeps, end: ListEnd, durationMs: 
     ? growingWait(failed, { initial: settle * SHORTEST_PAUSE, max: settle })
     : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
   const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
-  await redis.hset(keys.verification, { notBefore, ...(isFailed ? {} : { failed: 0 }) });
+  const since = (await listState(store)).failure?.since ?? time.now() - durationMs;
+  const failure: ListFailure | undefined = isFailed ? { since, reason: end.said.message } : undefined;
+  const told = failure ? { failure: JSON.stringify(failure) } : { failed: 0, failure: '' };
+  await redis.hset(keys.verification, { notBefore, ...told });
 }
 
 async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefined): Promise<number> {

@@ -179,3 +179,23 @@ it('explain and the report show the attempt whose lost answer the list settled',
   const [report] = await place.reportsNow();
   expect(report && (await place.read(report, 'results.csv'))).toMatch(/PO-1,accepted,1,[^,]+,listed,/);
 });
+
+it('status and explain say that the list cannot be read, since when and why, and the log warns', async () => {
+  const faults = [
+    { kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' },
+    { kind: 'answer', on: 'list', status: 500, message: 'list is broken', calls: '2-999' },
+  ];
+  await using place = await openWorkplace({ faults: { faults } });
+  const daemon = place.start(['start']);
+  await place.drop('orders.csv', csvOf(2));
+  await until('the failed list', async () => {
+    const { out } = await place.run(['status']);
+    return /API's list +could not be read for .*list is broken.*; orders in doubt wait for it/.test(out);
+  });
+  expect((await place.run(['explain', 'PO-1'])).out).toMatch(
+    /every read of it since 20.* UTC failed: .*list is broken/,
+  );
+  expect(daemon.out()).toMatch(/"level":"warn".*"event":"list-read".*list is broken/);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+});

@@ -1,11 +1,11 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
-import { createVerifier } from '../../src/reconcile/verifier.ts';
+import { createVerifier, listState } from '../../src/reconcile/verifier.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
@@ -16,7 +16,7 @@ const LOST = { code: 'no-answer', message: 'no complete answer' };
 async function openVerifierRig() {
   await using stack = new AsyncDisposableStack();
   const { redis, keys, identity } = stack.use(await openTestRedis());
-  const log = pino({ level: 'silent' });
+  const { log, lines } = capturedLog();
   const onVerdict = async () => undefined;
   const ledger = createLedger({ redis, keys, identity });
   const rig = { now: 1_000_000, shown: [] as string[], lists: 0, watched: 1e9, end: undefined as ListEnd | undefined };
@@ -66,6 +66,7 @@ async function openVerifierRig() {
   const kept = stack.move();
   return {
     rig,
+    lines,
     ledger,
     redis,
     keys,
@@ -100,6 +101,27 @@ describe('verifier', () => {
     const [known] = await ledger.lookup(['A']);
     const answer = known?.kind === 'open' ? known.entry.answer : undefined;
     expect(answer?.message).toBe("the API's list cannot be read: Not found.");
+  });
+
+  it('says since when and why no list could be read, and warns at once, then with growing gaps', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, lines, redis, keys, doubt, tickAfter } = opened;
+    await doubt('A');
+    rig.end = { kind: 'failed', said: { code: 'no-answer', message: 'no data for 30 s' } };
+    await tickAfter(settle);
+    const since = rig.now;
+    await tickAfter(settle / 2);
+    expect(rig.lists).toBe(2);
+    expect((await listState({ redis, keys })).failure).toEqual({ since, reason: 'no data for 30 s' });
+    const told = () => lines.filter(({ event }) => event === 'list-read').map(({ level, reason }) => [level, reason]);
+    expect(told()).toEqual([
+      ['warn', 'no data for 30 s'],
+      ['debug', 'no data for 30 s'],
+    ]);
+    rig.end = undefined;
+    await tickAfter(settle);
+    expect((await listState({ redis, keys })).failure).toBeUndefined();
+    expect(told().at(-1)).toEqual(['info', undefined]);
   });
 
   it('gives each order ten settles, also if lists were bad long before', async () => {

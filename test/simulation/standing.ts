@@ -31,6 +31,6 @@ export function waitIn(store: Store, number: string): Wait | undefined {
     held: new Map([...store.members(KEYS.held)].map((batch) => [batch, 'held'])),
     slowUntil: Number(store.hget(KEYS.breaker, 'slowUntil') ?? 0),
     nextTurnAt: 0,
-    nextListAt: 0,
+    list: { nextAt: 0 },
   });
 }

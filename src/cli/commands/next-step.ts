@@ -82,6 +82,8 @@ export function heldSteps(batch: string): string[] {
 
 function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): string[] {
   switch (kind) {
+    case 'list':
+      return ['Nothing to do now. If the list does not settle it in time, the order will wait for a person.'];
     case 'release':
       return heldSteps(batch);
     case 'daemon':
@@ -99,7 +101,6 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): s
     case 'rate-limit':
     case 'turn':
     case 'answer':
-    case 'list':
     case 'order':
     case 'unexamined':
       return ['Nothing to do.'];

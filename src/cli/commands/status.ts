@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { ago, count, counted, duration, orders } from '../../core/format.ts';
+import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
 import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
@@ -60,6 +60,7 @@ export function statusText(status: Status, format: Format): string {
     ['daemons', daemonsText(status, paint)],
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],
+    ...listFacts(status, paint),
     ['dead letters', deadLettersText(status, paint)],
     ...noticeFacts(status, paint),
     ...(status.createdTwice > 0 ? [['created twice', createdTwiceText(status, paint)] as [string, string]] : []),
@@ -142,6 +143,13 @@ function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][]
     notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
   );
   return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
+}
+
+function listFacts({ listFailure, now }: Status, paint: Paint): [string, string][] {
+  if (listFailure === undefined) return [];
+  const { since, reason } = listFailure;
+  const failed = `${paint('bad', 'could not be read')} for ${duration(now - since)}: ${printable(withoutStop(reason))}`;
+  return [["API's list", `${failed}; orders in doubt wait for it`]];
 }
 
 function createdTwiceText({ createdTwice }: Status, paint: Paint): string {

@@ -59,7 +59,7 @@ export function orderCreatedTwice(log: Log, facts: { batch?: string; order: stri
   );
 }
 
-/** One list call about orders in doubt ended. `isNews` is false for one of a series that settles nothing. */
+/** One list call about orders in doubt ended. `isNews` is false for one of a series with the same end that settles nothing. */
 export function listRead(
   log: Log,
   facts: { orders: number; asked: number; durationMs: number; outcome: string; reason?: string },
@@ -68,7 +68,8 @@ export function listRead(
   const line = { event: 'list-read', ...facts };
   const isComplete = facts.outcome === 'complete';
   const says = `API's list ${isComplete ? 'read' : 'could not be read'} for orders in doubt`;
-  if (isNews) log.info(line, says);
+  if (isNews && isComplete) log.info(line, says);
+  else if (isNews) log.warn(line, says);
   else log.debug(line, says);
 }
 

@@ -2,6 +2,7 @@ import { iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
+import { type ListFailure, listState } from '../../reconcile/verifier.ts';
 import type { Store } from '../../redis/store.ts';
 import { forgottenBatches } from '../batches/forgotten-batches.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
@@ -27,6 +28,8 @@ export type Status = {
   deadLetters: number;
   /** Orders that the API's last complete list showed more than once. */
   createdTwice: number;
+  /** Orders in doubt wait for a list, and none could be read: since when, and why. */
+  listFailure?: ListFailure;
   /** Batches in progress. */
   batches: BatchView[];
   /** Files that could not be read and were not replaced. */
@@ -57,6 +60,7 @@ export async function readStatus(
     waits,
     dead,
     createdTwice,
+    { failure },
     underWay,
     unreadable,
     token,
@@ -70,6 +74,7 @@ export async function readStatus(
     readWaits(context),
     countLetters(),
     context.ledger.listedTwice.count(),
+    listState(store),
     batches.underWay(),
     newest.then((all) => unreadableFiles(all, context)),
     tokenStatus(store),
@@ -87,6 +92,7 @@ export async function readStatus(
     waits: dead.orders === 0 ? waits : [...waits, dead],
     deadLetters: dead.orders,
     createdTwice,
+    ...(failure && inDoubt > 0 ? { listFailure: failure } : {}),
     batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
     unreadable,
     token,
@@ -141,10 +147,21 @@ async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
 }
 
 /** The status in JSON output. */
-export function statusJson({ now, daemons, sources, batches, unreadable, pauses, waits, ...rest }: Status) {
+export function statusJson({
+  now,
+  daemons,
+  sources,
+  batches,
+  unreadable,
+  pauses,
+  waits,
+  listFailure,
+  ...rest
+}: Status) {
   return {
     ...rest,
     now: iso(now),
+    ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
     daemons: daemons.map(({ notices, ...daemon }) => ({
       ...daemon,
       since: iso(daemon.since),

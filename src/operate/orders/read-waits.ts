@@ -1,7 +1,7 @@
 import { nextTurnAt } from '../../deliver/guards.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import { nextListAt } from '../../reconcile/verifier.ts';
+import { listState } from '../../reconcile/verifier.ts';
 import { livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Surroundings, type Wait, type WaitKind, waitOf } from './wait-of.ts';
@@ -21,12 +21,12 @@ const MOST = 10_000;
 
 /** What all open orders wait for together. */
 export async function readSurroundings({ store, batches, breaker }: WaitContext): Promise<Surroundings> {
-  const [daemons, pauses, names, turnAt, listAt] = await Promise.all([
+  const [daemons, pauses, names, turnAt, list] = await Promise.all([
     livingDaemons(store),
     breaker.reasons(),
     batches.held(),
     nextTurnAt(store),
-    nextListAt(store),
+    listState(store),
     breaker.refresh(true),
   ]);
   const held = await Promise.all(names.map(batches.find));
@@ -37,7 +37,7 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
     slowUntil: breaker.slowUntil(),
     nextTurnAt: turnAt,
-    nextListAt: listAt,
+    list,
   };
 }
 

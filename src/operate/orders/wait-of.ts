@@ -1,7 +1,8 @@
-import { clauses, duration, withoutStop } from '../../core/format.ts';
+import { clauses, duration, stamp, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
+import type { ListFailure } from '../../reconcile/verifier.ts';
 
 /**
  * What an order without an outcome waits for:
@@ -45,8 +46,8 @@ export type Surroundings = {
   slowUntil: number;
   /** When the rate limit allows the next call; 0: now. */
   nextTurnAt: number;
-  /** When the next list may be read; 0: now. */
-  nextListAt: number;
+  /** When the next list may be read, 0: now; and since when and why none could be read. */
+  list: { nextAt: number; failure?: ListFailure };
 };
 
 /**
@@ -68,8 +69,17 @@ export function waitOf(entry: Entry, scheduledAt: number, around: Surroundings):
       return inFlight(entry, entry.deadline ?? scheduledAt, around);
     case 'unknown':
       if (!around.isServed) return NO_DAEMON;
-      return { for: 'list', reason, until: Math.max(scheduledAt, around.nextListAt) };
+      return {
+        for: 'list',
+        reason: failedText(around.list) ?? reason,
+        until: Math.max(scheduledAt, around.list.nextAt),
+      };
   }
+}
+
+/** What keeps the list from settling anything comes before the answer that it should settle. */
+function failedText({ failure }: Surroundings['list']): string | undefined {
+  return failure && `every read of it since ${stamp(failure.since)} failed: ${failure.reason}`;
 }
 
 const NO_DAEMON: Wait = { for: 'daemon', reason: 'no daemon is running' };

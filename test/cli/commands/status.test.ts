@@ -118,6 +118,18 @@ describe('the status', () => {
     );
   });
 
+  it("says that the API's list cannot be read, for how long and why, as its schema has it", async () => {
+    const status = { ...STATUS, listFailure: { since: NOW - 95_000, reason: 'no data for 30 s' } };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      "\n  API's list    could not be read for 1 min 35 s: no data for 30 s; orders in doubt wait for it\n",
+    );
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    expect(shown).toMatchObject({ listFailure: { since: '2026-11-21T11:58:25.000Z' } });
+  });
+
   it.each([100, 80, 70])('fits into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
     expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);

@@ -18,7 +18,7 @@ const CALM: Surroundings = {
   held: new Map(),
   slowUntil: 0,
   nextTurnAt: 0,
-  nextListAt: 0,
+  list: { nextAt: 0 },
 };
 const OPERATOR = { code: 'operator', reason: 'paused by anna', since: NOW, held: true };
 const DOWN = { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW, held: false, nextTryAt: NOW + 5_000 };
@@ -131,9 +131,17 @@ const ROWS: Row[] = [
     'an order with an unclear answer',
     { state: 'unknown', answer },
     NOW + 1_000,
-    { nextListAt: NOW + 6_000, pauses: [DOWN] },
+    { list: { nextAt: NOW + 6_000 }, pauses: [DOWN] },
     "the API's list, to settle an unclear answer: the connection was reset",
     'in 6 s',
+  ],
+  [
+    'an order with an unclear answer while the list cannot be read',
+    { state: 'unknown', answer },
+    NOW,
+    { list: { nextAt: NOW, failure: { since: NOW - 60_000, reason: 'no data for 30 s' } } },
+    "the API's list, to settle an unclear answer: every read of it since 1970-01-01 00:15:40 UTC failed: no data for 30 s",
+    'now',
   ],
   [
     'an order with an unclear answer, and no daemon',
