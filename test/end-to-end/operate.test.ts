@@ -84,7 +84,7 @@ describe("the operator's commands", () => {
     expect(out).toMatch(/PO-2 +invalid +\S+ +3 +\S+ \S+ +quantity: "none" is not a number/);
     expect(out).toMatch(/\(none\) +invalid +\S+ +7/);
     expect(out).toMatch(/PO-5 +refused +\S+ +8 .*articleCode X-9 is invalid/);
-    expect(out).toMatch(/6 orders, grouped by error/);
+    expect(out).toMatch(/6 dead letters, grouped by error/);
     expect(out).not.toContain('\u001b');
     expect(out).toContain('PO-7\\u001b[2J');
   });
@@ -392,6 +392,8 @@ it('retry counts an order with two dead letters once, and ends with 0 when it is
     await place.run(['start', '--once']);
   }
   expect(JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out)).toMatchObject({ total: 2 });
+  expect((await place.run(['dead-letters', 'list'])).out).toContain('2 dead letters, grouped by error');
+  expect((await place.run(['status'])).out).toMatch(/dead letters +1 order needs a person[\s\S]* 1 +a person/);
   expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--dry-run'])).toMatchObject({
     code: 0,
     out: '1 order would be sent again.\n',

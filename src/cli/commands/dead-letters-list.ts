@@ -17,7 +17,7 @@ import { type Column, table } from '../terminal/table.ts';
 /** Rows of the table without `--limit`. */
 const ROWS = 50;
 
-/** `dead-letters list`: orders that need a person, one a line, then grouped by error. */
+/** `dead-letters list`: dead letters, one a line, then grouped by error. An order has one in each file in which it needs a person. */
 export async function deadLettersListCommand(args: DeadLetterArgs & { all: boolean }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { limit, ...filter } = await deadLetterFilter(args, context);
@@ -78,8 +78,8 @@ async function printTables(
   const format = formatOf(shell);
   shell.out(table(shown, DEAD_LETTER_COLUMNS, format));
   if (total > shown.length)
-    shell.out(`… and ${counted(total - shown.length, 'more order')}; use --limit to see more.\n`);
-  shell.out(`\n${format.paint('strong', `${counted(total, 'order')}, grouped by error`)}\n`);
+    shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
+  shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   shell.out(`\n${await nextText([...batches], kinds, config.reports.path)}\n`);
 }

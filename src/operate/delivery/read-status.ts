@@ -1,6 +1,7 @@
 import { iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
+import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type ListFailure, listState } from '../../reconcile/verifier.ts';
 import type { Store } from '../../redis/store.ts';
@@ -24,7 +25,7 @@ export type Status = {
   queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
   /** What orders without an outcome wait for, and last the dead letters that wait for a person. */
   waits: WaitGroup[];
-  /** Orders with dead letters that wait for a person. */
+  /** Orders with dead letters that wait for a person, each counted once. Rows without an order number count as orders. */
   deadLetters: number;
   /** Orders that the API's last complete list showed more than once. */
   createdTwice: number;
@@ -58,7 +59,7 @@ export async function readStatus(
     unsettled,
     inDoubt,
     waits,
-    dead,
+    letters,
     createdTwice,
     { failure },
     underWay,
@@ -81,6 +82,7 @@ export async function readStatus(
     breaker.reasons(),
     newest.then((all) => sourcesOf(config, all)),
   ]);
+  const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   return {
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
@@ -118,6 +120,19 @@ function withForgotten(stored: WaitGroup, forgotten: readonly BatchView[]): Wait
 /** The dead letters that wait for a person, also of batches that only their reports still know. */
 async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
   return withForgotten(await storedDeadLetters(context.store, context.batches), await forgottenBatches(context));
+}
+
+/** Of so many dead letters, how many an order number has after its first: it needs a person once, whatever file it is in. */
+async function repeatedLetters(letters: number, { redis, keys }: Store): Promise<number> {
+  if (letters <= (await redis.hlen(keys.waiting))) return 0;
+  let repeated = 0;
+  let cursor = '';
+  while (cursor !== '0') {
+    const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', PAGE);
+    for (const [i, text] of flat.entries()) if (i % 2 === 1) repeated += readOpenDeadLetters(text).length - 1;
+    cursor = next;
+  }
+  return repeated;
 }
 
 async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
