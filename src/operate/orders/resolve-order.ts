@@ -27,19 +27,34 @@ function isResolvable(entry: Entry, as: Resolution): boolean {
   return mayBeThere(entry) || (as === 'resend' && entry.state === 'conflict');
 }
 
-/** Resolves an order as the person decided. Throws PoSyncError `not-in-doubt` if it was settled meanwhile. */
-export async function resolveOrder(entry: Entry, as: Resolution, context: OperatorContext): Promise<void> {
+/** How often the order is looked up again when a daemon changes it at the same moment. */
+const TRIES = 5;
+
+/**
+ * Resolves an order as the person decided. A daemon may change it while the person reads or the list is awaited: the
+ * decision holds as long as no other attempt was made. Throws PoSyncError `not-in-doubt`, `order-changed`.
+ */
+export async function resolveOrder(seen: Entry, as: Resolution, context: ResolveContext): Promise<void> {
   const { ledger, queue, store, operator, config } = context;
-  const at = store.time.now();
-  const decision: Decision = as === 'accepted' ? { kind: 'confirm', at } : { kind: 'resend', at, job: queue.nameJob() };
-  const step = next(entry, decision, policyOf(config));
-  if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent')))) {
-    const number = entry.order.purchaseOrderNumber;
-    const [known = { kind: 'nothing' } as const] = await ledger.lookup([number]);
-    throw notInDoubt(number, known);
+  const number = seen.order.purchaseOrderNumber;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const entry = await findInDoubt(number, ledger, as);
+    if (entry.attempt !== seen.attempt || entry.digest !== seen.digest) break;
+    const at = store.time.now();
+    const decision: Decision =
+      as === 'accepted' ? { kind: 'confirm', at } : { kind: 'resend', at, job: queue.nameJob() };
+    const step = next(entry, decision, policyOf(config));
+    if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent')))) continue;
+    if (step.kind === 'move') await queue.add([aloneOf(step.entry)]);
+    return;
   }
-  if (step.kind === 'move') await queue.add([aloneOf(step.entry)]);
+  throw new PoSyncError('order-changed', `Order ${number} was changed in the meantime, and is still in doubt.`, {
+    remedy: `Run po-sync explain ${number} to see what happened, then resolve it again.`,
+    facts: { order: number },
+  });
 }
+
+type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'store' | 'operator' | 'config'>;
 
 function notInDoubt(number: string, known: Known): PoSyncError {
   return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt: it is ${stateOf(known)}.`, {
