@@ -1,4 +1,5 @@
 import { codeOf, reasonOf } from '../core/errors.ts';
+import { withoutStop } from '../core/format.ts';
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
 import { isNetworkCode } from '../core/network-error.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
@@ -78,6 +79,12 @@ function busy(answer: HttpAnswer, said: Said, now: Date): Seen {
   const retryAfter = readRetryAfter(answer.headers['retry-after'], now);
   const seen = { kind: 'busy', said, everyone: answer.status === 429 } as const;
   return retryAfter === undefined ? seen : { ...seen, retryAfter };
+}
+
+/** The words of an answer with its HTTP status, unless they name it. */
+export function withStatus({ message, httpStatus }: Pick<Said, 'message' | 'httpStatus'>): string {
+  if (httpStatus === undefined || message.includes(`HTTP ${httpStatus}`)) return message;
+  return `${withoutStop(message)} (HTTP ${httpStatus})`;
 }
 
 /**

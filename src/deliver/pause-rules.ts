@@ -1,4 +1,4 @@
-import type { Seen } from '../api/classify.ts';
+import { type Seen, withStatus } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
 import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
@@ -49,7 +49,7 @@ export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDe
       case 'refused':
         return succeeded(pass);
       case 'unauthorized':
-        return unauthorized(token.fingerprint, seen.said.message);
+        return unauthorized(token.fingerprint, withStatus(seen.said));
       case 'closed':
         return failed(seen, await acceptedRecently());
       case 'busy':
@@ -95,7 +95,8 @@ type Failure = Extract<Seen, { kind: 'closed' | 'busy' | 'unsent' | 'unknown' }>
 
 /** Why delivery is paused after so many failures, by the last of them. */
 function causeOf(seen: Failure): { code: string; reason: string } {
-  const { httpStatus = 0, message } = seen.said;
+  const { httpStatus = 0 } = seen.said;
+  const message = withStatus(seen.said);
   if (seen.kind === 'closed' || seen.kind === 'busy') return { code: `http-${httpStatus}`, reason: message };
   if (seen.kind === 'unsent' && isNetworkCode(seen.said.code)) return { code: seen.said.code, reason: message };
   if (seen.kind === 'unsent' || !isEmptySuccess(seen)) return { code: 'api-down', reason: message };
@@ -117,7 +118,7 @@ function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
     const asked = retryAfter === undefined ? '' : `the API asks to wait ${Math.ceil(wait / 1000)} s`;
-    const reason = clauses(said.message, asked);
+    const reason = clauses(withStatus(said), asked);
     if (passes) await breaker.slowDown(wait);
     else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
   };

@@ -1,3 +1,4 @@
+import { withStatus } from '../api/classify.ts';
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
 import { withoutStop } from '../core/format.ts';
@@ -69,7 +70,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
       ledgerRebuilt(log, { orders: listed.length, added });
       return (await finish(epoch)) ? 'done' : 'pending';
     }
-    const message = withoutStop(end.said.message);
+    const message = withoutStop(withStatus(end.said));
     if (end.kind !== 'unavailable') {
       await later(epoch, why === 'new' ? `the API's list cannot be read yet: ${message}` : '');
       return 'pending';

@@ -1,3 +1,4 @@
+import { withStatus } from '../api/classify.ts';
 import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { createNews, growingWait } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
@@ -147,9 +148,8 @@ async function judge(
 }
 
 /** Sets when the next list may be read. */
-async function pause({ store, policy }: VerifierDeps, end: ListEnd, durationMs: number): Promise<void> {
+async function pause({ store, policy: { settle } }: VerifierDeps, end: ListEnd, durationMs: number): Promise<void> {
   const { redis, keys, time } = store;
-  const { settle } = policy;
   const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
   const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
   const ms = isFailed
@@ -157,9 +157,8 @@ async function pause({ store, policy }: VerifierDeps, end: ListEnd, durationMs: 
     : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
   const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
   const since = (await listState(store)).failure?.since ?? time.now() - durationMs;
-  const failure: ListFailure | undefined = isFailed ? { since, reason: end.said.message } : undefined;
-  const told = failure ? { failure: JSON.stringify(failure) } : { failed: 0, failure: '' };
-  await redis.hset(keys.verification, { notBefore, ...told });
+  const failure = isFailed ? JSON.stringify({ since, reason: withStatus(end.said) }) : '';
+  await redis.hset(keys.verification, { notBefore, failure, ...(isFailed ? {} : { failed: 0 }) });
 }
 
 async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefined): Promise<number> {

@@ -118,6 +118,18 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
   });
 
+  it.each([
+    [403, 'http-403'],
+    [500, 'api-down'],
+  ])('names HTTP %i beside the words of the API where it pauses', async (status, code) => {
+    await using rig = await openDeliveryRig({
+      faults: { faults: [{ kind: 'answer', status, until: '4s', message: 'Not now, sorry.' }] },
+    });
+    await rig.submit('b1', numbersOf(20));
+    await until('a pause', () => rig.breaker.current()?.code === code);
+    expect(rig.breaker.current()?.reason).toBe(`Not now, sorry (HTTP ${status})`);
+  });
+
   it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
     await using rig = await openDeliveryRig({ secret: 'wrong' });
     await rig.submit('b1', numbersOf(20));

@@ -19,10 +19,14 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
 /** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then sent as a trial. */
 export type ShownPause = Pause & { waitsForOrder?: true };
 
-/** What a reader sees of a pause after "paused": an operator's reason begins with the word. */
-export function pausedText({ code, reason, since }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
-  const span = `for ${duration(Math.max(0, now - since))}`;
-  return code === OPERATOR ? `${span} ${byWhom(reason)}` : `${span}: ${withoutStop(reason)}`;
+/** What a reader sees of a pause after "paused". */
+export function pausedText({ since, ...pause }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
+  return `for ${duration(Math.max(0, now - since))} ${causeText(pause)}`;
+}
+
+/** Who paused, or the code and the reason: an operator's reason begins with "paused". */
+export function causeText({ code, reason }: Pick<Pause, 'code' | 'reason'>): string {
+  return code === OPERATOR ? byWhom(reason) : `(${code}): ${withoutStop(reason)}`;
 }
 
 /** The reason of an operator's pause without its first word. */

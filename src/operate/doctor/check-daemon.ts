@@ -9,6 +9,7 @@ import { foreignLedger } from '../../intake/environment-marker.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
+import { causeText } from '../delivery/pause-delivery.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
@@ -18,14 +19,9 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
   return [
     ...(await checkFormat(place)),
     ...(await checkLedger(place, config)),
-    ...allPauses(await place.redis.hgetall(place.keys.breaker)).map(({ reason }): Finding => {
+    ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = 'Run po-sync status to see what ends the pause.';
-      return {
-        check: 'delivery',
-        state: 'warn',
-        message: `paused: ${reason}`.replace(/^paused: paused /, 'paused '),
-        remedy,
-      };
+      return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };
     }),
     ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>
       notices.map((trouble): Finding => {

@@ -63,7 +63,7 @@ describe('what daemons share', () => {
 
   it('warns of each pause of delivery', async () => {
     await store.redis.hset(store.keys.breaker, { code: 'http-403', reason: 'Forbidden', since: 1, probeAt: 2 });
-    expect(await found()).toEqual([['delivery', 'warn', 'paused: Forbidden']]);
+    expect(await found()).toEqual([['delivery', 'warn', 'paused (http-403): Forbidden']]);
   });
 
   it('warns of each receiver that did not accept its last notice', async () => {
