@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
@@ -199,6 +199,11 @@ describe("the operator's commands", () => {
   it('explain knows nothing of a number that never came', async () => {
     const { code, err } = await run('explain', 'PO-99');
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Order PO-99 not found in staging') });
+    expect(err).toContain('No daemon takes files now: run po-sync start.');
+    expect(err).not.toContain('in an inbox');
+    await writeFile(path.join(place.folder, 'inbox', 'unread.csv'), `${HEAD}\nPO-99,NEW,A,1`);
+    expect((await run('explain', 'PO-99')).err).toContain('1 file in an inbox was not read yet. No daemon takes');
+    await rm(path.join(place.folder, 'inbox', 'unread.csv'));
   });
 
   it('batches list and batches show report the outcome of the file', async () => {
@@ -353,6 +358,7 @@ describe("the operator's commands", () => {
         ['token', 'ok'],
         ['API', 'ok'],
         ['clock of the API', 'ok'],
+        ['daemon', 'warn'],
       ]),
     );
     const { code: failed, out } = await place.run(['doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });

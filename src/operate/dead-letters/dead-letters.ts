@@ -1,13 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
+import { counted, iso } from '../../core/format.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { allNames, unknownBatch } from '../batches/list-batches.ts';
+import { livingDaemons } from '../daemon.ts';
+import { filesToTake } from '../delivery/source-status.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { findAppearances, withClosing } from '../orders/appearances.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from './dead-letters-in-progress.ts';
@@ -87,12 +89,24 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
 export async function unknownOrder(order: string, context: OperatorContext): Promise<PoSyncError> {
   const { environment } = context.config;
   const near = await spelledAlike(order, context);
+  const unread = await unreadText(context);
   const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.${guess}`, {
-    remedy:
-      'Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read.',
+    remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read.${unread}`,
     facts: { order, environment },
   });
+}
+
+/** Why an order may not be known yet: its file is in an inbox, and perhaps nobody takes it. */
+async function unreadText({ store, config }: OperatorContext): Promise<string> {
+  const [daemons, files] = await Promise.all([livingDaemons(store), filesToTake(config)]);
+  const wait =
+    files.length === 0
+      ? ''
+      : ` ${counted(files.length, 'file')} in an inbox ${files.length === 1 ? 'was' : 'were'} not read yet.`;
+  return daemons.some(({ role }) => role !== 'delivery')
+    ? wait
+    : `${wait} No daemon takes files now: run po-sync start.`;
 }
 
 /** Known numbers that differ only in case or spaces, as far as a few other spellings of the number find them. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import type { Config, Source } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
@@ -7,6 +7,7 @@ import { codeOf } from '../../core/errors.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
 import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
+import { isLeftAlone } from '../../intake/names.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 
 export type SourceStatus = {
@@ -61,6 +62,18 @@ export async function ignoredOf(source: Source | undefined): Promise<Ignored | u
   if (source?.type !== 'inbox') return undefined;
   const found = await ignoredIn(source).catch(() => undefined);
   return found === undefined || found.total === 0 ? undefined : found;
+}
+
+/** The files in inboxes that a daemon takes when it sees them; none of an inbox that this user cannot read. */
+export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise<string[]> {
+  const found = await Promise.all(
+    sources.map(async (source) => {
+      if (source.type !== 'inbox') return [];
+      const entries = await readdir(source.path, { withFileTypes: true }).catch(() => []);
+      return entries.filter((one) => one.isFile() && !isLeftAlone(one.name, source.doneFile)).map(({ name }) => name);
+    }),
+  );
+  return found.flat();
 }
 
 /** What to do about it. */

@@ -4,17 +4,19 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { codeOf, toError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
+import { filesToTake } from '../delivery/source-status.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
-/** Checks what the daemons of the environment share: their ledger, pauses of delivery, notices that were not accepted, and the admin port of this machine. */
+/** Checks whether a daemon runs, and what the daemons of the environment share: their ledger, pauses of delivery, notices that were not accepted, and the admin port of this machine. */
 export async function checkDaemon(place: Place, config: Config): Promise<Finding[]> {
   return [
     ...(await checkFormat(place)),
@@ -23,6 +25,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
       const remedy = 'Run po-sync status to see what ends the pause.';
       return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };
     }),
+    ...(await checkRunning(place, config)),
     ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>
       notices.map((trouble): Finding => {
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
@@ -30,6 +33,16 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ),
     ...(await checkAdminPort(place, config)),
   ];
+}
+
+/** Before the first start nobody expects a daemon. */
+async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
+  if ((await redis.exists(keys.identity)) === 0 || (await livingDaemons({ redis, keys })).length > 0) return [];
+  const files = (await filesToTake(config)).length;
+  const wait =
+    files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
+  const remedy = 'Run po-sync start. With start --once, none runs between two runs.';
+  return [{ check: 'daemon', state: 'warn', message: `none is running${wait}`, remedy }];
 }
 
 /** A start refuses a ledger that a newer version writes. */

@@ -58,6 +58,18 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([]);
     await mark({ ledger: 'ours', host: 'host-b', data: '/srv/data' });
     await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    expect(await found()).toEqual([['daemon', 'warn', 'none is running']]);
+  });
+
+  it('warns after the first start when no daemon runs, and says that files wait', async () => {
+    await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+    expect(await found()).toEqual([['daemon', 'warn', 'none is running']]);
+    for (const name of ['a.csv', 'b.csv.part']) await writeFile(path.join(temp.path, 'inbox', name), 'x');
+    expect(await found()).toEqual([['daemon', 'warn', 'none is running, and 1 file in an inbox waits for one']]);
+    const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1 };
+    await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
+    await store.redis.zadd(store.keys.daemons, 1, 'd');
     expect(await found()).toEqual([]);
   });
 
