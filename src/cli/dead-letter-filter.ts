@@ -23,7 +23,7 @@ export const KINDS: readonly DeadLetterKind[] = ['invalid', 'conflict', 'refused
 
 /**
  * Reads the filters, which select open dead letters.
- * Throws PoSyncError `kind-unknown`, `batch-unknown`, `order-unknown`.
+ * Throws PoSyncError `kind-unknown`, and those of `checkFilter`.
  */
 export async function deadLetterFilter(
   { batch, kind, signature, since, order, limit }: DeadLetterArgs,
@@ -40,8 +40,7 @@ export async function deadLetterFilter(
     ...(order === undefined ? {} : { order }),
     ...(limit === undefined ? {} : { limit }),
   };
-  await checkFilter(filter, context);
-  return filter;
+  return checkFilter(filter, context);
 }
 
 /** Whether a filter selects dead letters; `--limit` does not. */

@@ -162,9 +162,14 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('batches show finds a batch by the name of its file, which no other command takes for a batch', async () => {
+  it('batches show and dead-letters find a batch by the name of its file, which batches cancel does not take', async () => {
     const { batch } = await report();
     expect((await json('batches', 'show', 'orders.csv')).document).toMatchObject({ batch });
+    const { document: ofFile } = await json('dead-letters', 'list', '--batch', 'orders.csv');
+    expect(ofFile.deadLetters).toHaveLength(6);
+    expect((await json('dead-letters', 'list', '--batch', 'orders.txt')).document).toMatchObject({
+      error: { code: 'batch-unknown', message: 'Batch orders.txt not found.' },
+    });
     expect((await json('batches', 'cancel', 'orders.csv', '--yes')).document).toMatchObject({
       error: { code: 'batch-unknown', message: `orders.csv is the name of a file. Its batch is ${batch}.` },
     });
@@ -258,6 +263,19 @@ describe("the operator's commands", () => {
     expect(again).toMatch(/refused after 1 attempt[\s\S]*retried by anna[\s\S]*attempt 2:/);
   });
 
+  it('a filter that selects nothing says why', async () => {
+    expect(await run('dead-letters', 'discard', '--order', 'PO-1', '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^No orders match: PO-1 is accepted, with no open dead letter .*explain PO-1/),
+    });
+    for (const command of [['discard', '--yes'], ['retry', '--yes'], ['list']]) {
+      expect(await run('dead-letters', ...command, '--signature', '400:zzz')).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^No orders match: no open dead letter .* has the signature 400:zzz/),
+      });
+    }
+  });
+
   it('discard closes dead letters, also one without a number, and frees the number', async () => {
     expect(await run('dead-letters', 'discard', '--kind', 'invalid', '--yes')).toMatchObject({
       code: 0,
@@ -273,7 +291,13 @@ describe("the operator's commands", () => {
     );
     expect((await json('dead-letters', 'discard', '--all', '--yes')).document).toEqual({ done: { discarded: 1 } });
     expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No orders need a person.\n' });
-    expect((await run('explain', 'PO-6')).out).toMatch(/^PO-6 {2}refused, discarded since\n/);
+    expect((await run('explain', 'PO-6')).out).toMatch(
+      /^PO-6 {2}refused, discarded since\n[\s\S]*To send it after all, drop its file again\.\n$/,
+    );
+    expect(await run('dead-letters', 'retry', '--order', 'PO-6', '--yes')).toMatchObject({
+      code: 0,
+      out: 'No orders match: PO-6 has no open dead letter that the filters select. po-sync explain PO-6 shows its history.\n',
+    });
     expect((await json('explain', 'PO-6')).document).toMatchObject({
       state: 'nothing',
       operatorActions: [

@@ -69,7 +69,7 @@ export async function acting<Result extends { text: string }>(
 }
 
 async function pause(context: OperatorContext, { reason }: Request): Promise<Done> {
-  const said = await pauseDelivery(reason?.trim() || undefined, context);
+  const { reason: said } = await pauseDelivery(reason?.trim() || undefined, context);
   return { document: { paused: true, reason: said }, text: `Delivery is ${said}.` };
 }
 

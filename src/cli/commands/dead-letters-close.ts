@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, orders, outcomeWord } from '../../core/format.ts';
-import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
+import { type DeadLetterFilter, deadLetters, noneText, pages } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
@@ -31,6 +31,7 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   const kinds = tallyOf<DeadLetterKind>();
   const plan = await forEach(filter, async (one) => counted(await wouldDiscard(one), one, kinds), context);
   const isFinal = args.yes && !args.dryRun;
+  if (!args.json) shell.out(await noneOf(plan.total(), filter, context));
   if (!args.json) shell.out(planText(plan, kinds, isFinal));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
@@ -83,6 +84,11 @@ async function forEach(
   return tally;
 }
 
+/** Why nothing is done; empty where something is. */
+export async function noneOf(total: number, filter: DeadLetterFilter, context: OperatorContext): Promise<string> {
+  return total > 0 ? '' : `${printable(await noneText(filter, context))}\n`;
+}
+
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
 function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isFinal: boolean): string {
   const { discarded = 0, ...left } = plan.counts();
@@ -90,7 +96,6 @@ function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isF
     ([why, number]) => `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
   );
   return [
-    plan.total() === 0 ? 'No orders match.\n' : '',
     discarded === 0 || isFinal ? '' : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n`,
     ...lines,
   ].join('');

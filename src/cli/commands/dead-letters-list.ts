@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
-import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
+import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
@@ -23,7 +23,7 @@ export async function deadLettersListCommand(args: DeadLetterArgs & { all: boole
   const { limit, ...filter } = await deadLetterFilter(args, context);
   const found = deadLetters({ ...filter, all: args.all }, context);
   if (args.json) await printDocument(found, limit ?? Number.POSITIVE_INFINITY, context, shell);
-  else await printTables(found, limit ?? ROWS, context, shell);
+  else await printTables(found, { ...filter, limit: limit ?? ROWS }, context, shell);
   return 0;
 }
 
@@ -52,8 +52,8 @@ async function printDocument(
 
 async function printTables(
   found: AsyncIterable<FoundDeadLetter>,
-  limit: number,
-  { config }: OperatorContext,
+  { limit, ...filter }: DeadLetterFilter & { limit: number },
+  context: OperatorContext,
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
@@ -72,7 +72,8 @@ async function printTables(
     if (shown.length < limit) shown.push(deadLetter);
   }
   if (total === 0) {
-    shell.out('No orders need a person.\n');
+    const isFiltered = filter.order !== undefined || filter.signature !== undefined;
+    shell.out(isFiltered ? `${printable(await noneText(filter, context))}\n` : 'No orders need a person.\n');
     return;
   }
   const format = formatOf(shell);
@@ -81,7 +82,7 @@ async function printTables(
     shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  shell.out(`\n${await nextText([...batches], kinds, config.reports.path)}\n`);
+  shell.out(`\n${await nextText([...batches], kinds, context.config.reports.path)}\n`);
 }
 
 /** Maximum number of fix files shown. */

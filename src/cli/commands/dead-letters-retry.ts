@@ -14,6 +14,7 @@ import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
+import { noneOf } from './dead-letters-close.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 
@@ -26,6 +27,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const filter = await deadLetterFilter(args, context);
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
+  if (!args.json) shell.out(sentences(await noneOf(plan.total(), filter, context), shell));
   if (!args.json) shell.out(sentences(planText(plan, check.trouble, args.yes && !args.dryRun), shell));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
@@ -136,7 +138,6 @@ function planText(plan: OrderTally, trouble: string | undefined, isFinal: boolea
   ];
   return [
     trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
-    plan.total() === 0 ? 'No orders match.\n' : '',
     ...(isFinal ? [] : planned),
     leftText(left),
   ].join('');

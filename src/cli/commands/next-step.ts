@@ -46,11 +46,17 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, repo
       ];
     case 'nothing': {
       const waiting = appearances.find(isWaiting);
-      if (waiting === undefined) return [];
+      if (waiting === undefined) return isDiscarded(appearances) ? ['To send it after all, drop its file again.'] : [];
       if (waiting.inProgress) return untilReported(waiting);
       return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
     }
   }
+}
+
+/** Whether a person discarded its last dead letter. */
+function isDiscarded(appearances: OrderHistory['appearances']): boolean {
+  const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
+  return last?.deadLetter?.closed?.by === 'discarded';
 }
 
 /** A batch has its fix file when it is finished. */

@@ -1,6 +1,12 @@
 import { withoutStop } from '../../core/format.ts';
 import { livingDaemons } from '../../operate/daemon.ts';
-import { pauseDelivery, pauseJson, resumeDelivery, resumedText } from '../../operate/delivery/pause-delivery.ts';
+import {
+  byWhom,
+  pauseDelivery,
+  pauseJson,
+  resumeDelivery,
+  resumedText,
+} from '../../operate/delivery/pause-delivery.ts';
 import { recorded } from '../../operate/operator-context.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -11,12 +17,15 @@ import { printable, printJson } from '../terminal/print.ts';
 export async function pauseCommand(args: CommonArgs & { reason?: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { environment } = context.config;
-  const { reason } = await recorded({ what: 'pause', on: environment }, context, async () => {
-    const reason = await pauseDelivery(args.reason, context);
-    return { reason, text: `Delivery is ${reason}.` };
+  const { reason, before } = await recorded({ what: 'pause', on: environment }, context, async () => {
+    const paused = await pauseDelivery(args.reason, context);
+    return { ...paused, text: `Delivery is ${paused.reason}.` };
   });
-  if (args.json) printJson(shell, { environment, paused: true, reason });
-  else shell.out(`Delivery to ${environment} is ${printable(reason)}.\n${CONSEQUENCE}\n`);
+  if (args.json) printJson(shell, { environment, paused: true, reason, before });
+  else {
+    const already = before === undefined ? '' : `It was paused already ${printable(byWhom(before))}.\n`;
+    shell.out(`Delivery to ${environment} is ${printable(reason)}.\n${already}${CONSEQUENCE}\n`);
+  }
   return 0;
 }
 

@@ -7,7 +7,7 @@ import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { type Report, readReport } from '../../report/report.ts';
-import { allNames, unknownBatch } from '../batches/list-batches.ts';
+import { allNames, findBatch } from '../batches/list-batches.ts';
 import { livingDaemons } from '../daemon.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -64,12 +64,27 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
 }
 
 /**
- * Makes sure that the batch and the order of a filter exist, so that a typo is not mistaken for "nothing to do".
- * Throws PoSyncError `batch-unknown`, `order-unknown`.
+ * Makes sure that the batch and the order of a filter exist, so that a typo is not mistaken for "nothing to do". The name of a
+ * file stands for its batch, if only one has it. Throws PoSyncError `batch-unknown`, `batch-ambiguous`, `order-unknown`.
  */
-export async function checkFilter({ batch, order }: DeadLetterFilter, context: OperatorContext): Promise<void> {
-  if (batch !== undefined && !(await isKnownBatch(batch, context))) throw unknownBatch(batch);
+export async function checkFilter(filter: DeadLetterFilter, context: OperatorContext): Promise<DeadLetterFilter> {
+  const { batch, order } = filter;
   if (order !== undefined && !(await isKnownOrder(order, context))) throw await unknownOrder(order, context);
+  if (batch === undefined || (await isKnownBatch(batch, context))) return filter;
+  return { ...filter, batch: (await findBatch(batch, context.batches, { byFile: true })).batch };
+}
+
+/** Why no open dead letter matches, in a sentence: the state of the order, or the signature that none has. */
+export async function noneText({ order, signature }: DeadLetterFilter, { ledger }: OperatorContext): Promise<string> {
+  if (order !== undefined) {
+    const [known] = await ledger.lookup([order]);
+    const state = known?.kind === 'open' ? `in state ${known.entry.state}` : known?.kind;
+    const is =
+      state === undefined || state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
+    return `No orders match: ${order} ${is} that the filters select. po-sync explain ${order} shows its history.`;
+  }
+  if (signature === undefined) return 'No orders match.';
+  return `No orders match: no open dead letter that the filters select has the signature ${signature}. po-sync dead-letters list shows all.`;
 }
 
 async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {

@@ -47,14 +47,19 @@ export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
 /** Maximum characters of a reason that are kept. */
 const LONGEST_REASON = 500;
 
-/** Pauses delivery until `resumeDelivery`; files are still taken. Returns the reason as it is shown. */
+/**
+ * Pauses delivery until `resumeDelivery`; files are still taken. Returns the reason as it is shown, and that of a pause that
+ * an operator began before: it stays unless there is a new one.
+ */
 export async function pauseDelivery(
   why: string | undefined,
   { breaker, operator }: Pick<OperatorContext, 'breaker' | 'operator'>,
-): Promise<string> {
-  const reason = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
+): Promise<{ reason: string; before?: string }> {
+  const before = (await breaker.reasons()).find(({ code }) => code === OPERATOR)?.reason;
+  const own = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
+  const reason = why === undefined ? (before ?? own) : own;
   await breaker.hold(OPERATOR, reason);
-  return reason;
+  return { reason, ...(before === undefined ? {} : { before }) };
 }
 
 /**

@@ -103,10 +103,21 @@ it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. 
 
 it("resume ends an operator's pause, whose reason names the operator", async () => {
   const context = openContext();
-  expect(await pauseDelivery('stock-taking', context)).toBe('paused by anna: stock-taking');
+  expect(await pauseDelivery('stock-taking', context)).toEqual({ reason: 'paused by anna: stock-taking' });
   const [pause] = await context.breaker.reasons();
   expect(pause && endOf(pause)).toBe('operator');
   expect(await resumeDelivery(context)).toEqual({ resumed: true, lifted: false, pauses: [], heldBatches: [] });
+});
+
+it('a second pause keeps the reason of the first one unless it has a new one, and names the first one', async () => {
+  const first = openContext();
+  const second = { ...first, operator: createOperator({ USER: 'ben' }, store.time) };
+  const before = 'paused by anna: stock-taking';
+  await pauseDelivery('stock-taking', first);
+  expect(await pauseDelivery(undefined, second)).toEqual({ reason: before, before });
+  expect(await first.breaker.reasons()).toMatchObject([{ reason: before }]);
+  expect(await pauseDelivery('audit', second)).toEqual({ reason: 'paused by ben: audit', before });
+  expect(await first.breaker.reasons()).toMatchObject([{ reason: 'paused by ben: audit' }]);
 });
 
 it('resume ends the wait of an automatic pause: the next try is due', async () => {
