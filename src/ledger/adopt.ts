@@ -1,4 +1,5 @@
 import { PoSyncError } from '../core/errors.ts';
+import { orders } from '../core/format.ts';
 import { digestOf } from '../order/digest.ts';
 import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -143,6 +144,18 @@ export function createListedTwice({ redis, keys }: { redis: Redis; keys: Keys })
       const found = await redis.hmget(keys.listedTwice, ...numbers);
       return found.map((times) => (times === null ? undefined : Number(times)));
     },
+    /** A list that was read for orders in doubt showed the order so often. */
+    add: async (number: string, times: number): Promise<void> => {
+      await redis.hset(keys.listedTwice, number, times);
+    },
     count: (): Promise<number> => redis.hlen(keys.listedTwice),
   };
 }
+
+/** `1 order was created twice: the API's list shows it more than once`. */
+export function twiceText(count: number): string {
+  const [were, them] = count === 1 ? ['was', 'it'] : ['were', 'them'];
+  return `${orders(count)} ${were} created twice: the API's list shows ${them} more than once`;
+}
+
+export const TWICE_REMEDY = "Run po-sync reconcile to see them, and ask the API's owner to remove all but one of each.";

@@ -1,4 +1,5 @@
 import { iso } from '../core/format.ts';
+import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import { onOneLine } from '../order/text.ts';
 
@@ -6,7 +7,7 @@ import { onOneLine } from '../order/text.ts';
 export type Notice = {
   version: 1;
   event: NoticeEvent;
-  kind: 'finished' | 'held' | 'unsettled' | 'unreadable' | 'paused' | 'resumed' | 'silent' | 'heard';
+  kind: 'finished' | 'held' | 'unsettled' | 'unreadable' | 'created-twice' | 'paused' | 'resumed' | 'silent' | 'heard';
   environment: string;
   /** ISO 8601, UTC. */
   at: string;
@@ -18,7 +19,7 @@ export type Notice = {
   file?: string;
   /** The folder of the batch's report. */
   report?: string;
-  /** Number of orders in the batch. */
+  /** Number of orders in the batch, or of those created twice. */
   orders?: number;
   needPerson?: number;
   counts?: OutcomeCounts;
@@ -74,6 +75,11 @@ export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason:
 /** All orders of a batch have their outcome, but its report cannot be written. `since` is in milliseconds. */
 export function batchIsUnsettled(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
   return noticeOf('attention', 'unsettled', `${nameOf(facts)} has no report yet: ${facts.reason}`, facts);
+}
+
+/** The API's list shows orders more than once. */
+export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Notice {
+  return noticeOf('attention', 'created-twice', `${twiceText(facts.orders)}. ${TWICE_REMEDY}`, facts);
 }
 
 /** Delivery of the environment is paused. */

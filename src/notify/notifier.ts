@@ -13,6 +13,7 @@ import {
   fileChangedLater,
   fileUnreadable,
   type Notice,
+  ordersCreatedTwice,
   sourceHeard,
   sourceSilent,
 } from './notice.ts';
@@ -59,6 +60,7 @@ export function createNotifier(deps: NotifierDeps) {
       notice: batchIsUnsettled,
     } as const;
     await checkBatches(unsettled, reportedAs('unsettled:'), deps);
+    await checkTwice(reportedAs('twice:'), deps);
     for (const source of deps.sources) {
       await checkSource(source, reportedAs(`silent:${source.name}:`), deps.clock.monotonic() - startedAt, deps);
     }
@@ -129,6 +131,21 @@ async function checkBatches(
   }
   const ended = reported.filter((field) => !current.has(field));
   await ends(ended, deps);
+}
+
+/** Reported when their number grows; the field is `twice:` with the number that is known. */
+async function checkTwice(reported: readonly string[], deps: NotifierDeps): Promise<void> {
+  const { environment, store, send } = deps;
+  const orders = await store.redis.hlen(store.keys.listedTwice);
+  const field = `twice:${orders}`;
+  const isMore = reported.every((one) => Number(one.slice('twice:'.length)) < orders);
+  if (orders > 0 && !reported.includes(field) && (await begins(field, deps)) && isMore) {
+    send(ordersCreatedTwice({ environment, at: store.time.now(), orders }));
+  }
+  await ends(
+    reported.filter((one) => one !== field),
+    deps,
+  );
 }
 
 /** `running`: milliseconds since this daemon started. */

@@ -191,6 +191,8 @@ function ofList(said: Answer): Answer {
 async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Promise<void> {
   const { ledger, log, policy, delivery } = deps;
   const step = next(entry, event, policy);
+  const times = step.kind === 'accept' ? step.times : undefined;
+  if (times) await ledger.listedTwice.add(entry.order.purchaseOrderNumber, times);
   if (!(await ledger.take(entry, step))) return;
   const { batch, order } = entry;
   const { purchaseOrderNumber: number } = order;
@@ -200,7 +202,7 @@ async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Prom
   if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry.answer, false);
   if (step.kind === 'dead') orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
   else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome }, { of: entry, at: event.at });
-  if (step.kind === 'accept' && step.times) orderCreatedTwice(log, { batch, order: number, times: step.times });
+  if (times) orderCreatedTwice(log, { batch, order: number, times });
 }
 
 /** The row with our content wins over another row of the number. */

@@ -78,14 +78,14 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(10);
+    expect(rules).toHaveLength(14);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual([]);
     for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
   });
 
   it.skipIf(!HAS_PROMTOOL)('pass promtool, and so does a scrape (needs promtool of Prometheus)', async () => {
     const rules = spawnSync('promtool', ['check', 'rules', ALERTS], { encoding: 'utf8' });
-    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('10 rules found')]);
+    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('14 rules found')]);
     const scrape = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect([scrape.status, scrape.stdout + scrape.stderr]).toEqual([0, '']);
   });
@@ -150,6 +150,24 @@ function alertTests() {
           'po_sync_source_expected_interval_seconds{environment="e",source="erp"}': '600x30',
         },
         { PoSyncSourceSilent: true },
+      ),
+      firing(
+        {
+          'po_sync_batches{environment="e",state="held"}': '1x30',
+          'po_sync_dead_letter_orders{environment="e"}': '2x30',
+          'po_sync_orders_created_twice{environment="e"}': '1x30',
+          'po_sync_files_total{environment="e",source="erp",result="unreadable"}': '_x10 1x20',
+        },
+        { PoSyncBatchHeld: true, PoSyncDeadLetters: true, PoSyncCreatedTwice: true, PoSyncUnreadableFile: true },
+      ),
+      firing(
+        {
+          'po_sync_batches{environment="e",state="held"}': '0x30',
+          'po_sync_dead_letter_orders{environment="e"}': '0x30',
+          'po_sync_orders_created_twice{environment="e"}': '0x30',
+          'po_sync_files_total{environment="e",source="erp",result="taken"}': '0+1x30',
+        },
+        { PoSyncBatchHeld: false, PoSyncDeadLetters: false, PoSyncCreatedTwice: false, PoSyncUnreadableFile: false },
       ),
     ],
   };

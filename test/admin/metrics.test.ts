@@ -83,6 +83,20 @@ it('a scrape shows what a daemon did, and never an order, a batch or a file', as
   expect(now.size).toBeLessThan(400);
 });
 
+it('a scrape shows how many orders were created twice', async () => {
+  await using place = await openWorkplace();
+  const port = await adminPort(place.start(['start']));
+  await settleOne(place, 'orders.csv', ['PO-1,NEW,A,1', 'PO-2,NEW,A,1']);
+  expect((await scrape(port)).get('po_sync_orders_created_twice')).toBe(0);
+  const order = { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+  await place.api.create(order, await place.api.token());
+  expect((await place.run(['reconcile'])).code).toBe(2);
+  await until('it is shown', async () => (await scrape(port)).get('po_sync_orders_created_twice') === 1);
+  const overview = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  expect(overview).toContain('1 order was created twice');
+  expect((await place.run(['doctor'])).out).toContain('1 order was created twice');
+});
+
 it('a scrape shows a pause by its code, and that it ended', async () => {
   await using place = await openWorkplace();
   const port = await adminPort(place.start(['start']));

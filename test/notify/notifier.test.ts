@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
+import { createListedTwice } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Notice } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
@@ -51,6 +52,7 @@ async function openTwo(sources: readonly Source[] = []) {
     sent,
     breaker,
     batches,
+    twice: createListedTwice({ redis, keys }),
     time,
     clock,
     first: () => notifiers[0] ?? open(),
@@ -108,6 +110,27 @@ describe('a pause', () => {
     await two.look();
     expect(two.sent.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
   });
+});
+
+it('orders created twice are reported once, and again when there are more', async () => {
+  await using both = await openTwo();
+  for (const [orders, notices] of [
+    [0, 0],
+    [1, 1],
+    [3, 2],
+    [2, 2],
+    [3, 3],
+    [0, 3],
+    [1, 4],
+  ] as const) {
+    await both.twice.replace(new Map(Array.from({ length: orders }, (_, i) => [`PO-${i}`, 2])));
+    await both.look();
+    await both.look();
+    expect([orders, both.sent.length]).toEqual([orders, notices]);
+  }
+  expect(both.sent[0]).toMatchObject({ event: 'attention', kind: 'created-twice', orders: 1 });
+  expect(both.sent[1]?.text).toMatch(/^3 orders were created twice: .* Run po-sync reconcile /);
+  expect(JSON.stringify(both.sent)).not.toContain('PO-');
 });
 
 describe('a batch', () => {

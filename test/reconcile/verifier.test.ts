@@ -92,6 +92,16 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('inDoubt');
   });
 
+  it('remembers an order that the list shows twice', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, ledger, doubt, tickAfter, stateOf } = opened;
+    await doubt('A');
+    rig.shown = ['A', 'A'];
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('accepted');
+    expect(await ledger.listedTwice.timesOf(['A'])).toEqual([2]);
+  });
+
   it('says that the failure is that of the list', async () => {
     await using opened = await openVerifierRig();
     const { rig, ledger, doubt, tickAfter } = opened;

@@ -1,5 +1,6 @@
 import { showConfig } from '../../config/show.ts';
 import { ago, count, counted, duration, plainPause } from '../../core/format.ts';
+import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import type { ReceiverTrouble } from '../../notify/outbox.ts';
 import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
@@ -34,6 +35,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   const body = html`<h1>Overview</h1>
 ${pauses.map((pause) => pauseBox(pause, now))}
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
+${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
 ${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${count(deadLetters)}</a></strong> ${deadLetters === 1 ? 'order needs' : 'orders need'} a person.</p>` : undefined}
@@ -81,6 +83,11 @@ function pauseBox(pause: Status['pauses'][number], now: number): Html {
 function noticeBox(trouble: ReceiverTrouble): Html {
   return html`<div class="box bad" role="alert"><strong>Notices</strong> ${noticesText(trouble)}.
 <br>${NOTICES_REMEDY}</div>`;
+}
+
+function twiceBox({ createdTwice }: Status): Html {
+  return html`<div class="box bad" role="alert"><strong>Created twice</strong> ${twiceText(createdTwice)}.
+<br>${TWICE_REMEDY}</div>`;
 }
 
 /** Pausing and resuming, where it is seen whether it is needed. */

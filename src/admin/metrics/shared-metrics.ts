@@ -14,6 +14,8 @@ type SharedState = {
   waitingJobs: number;
   /** Order numbers with open dead letters. */
   deadLetters: number;
+  /** Orders that the API's list showed more than once. */
+  createdTwice: number;
   batches: { active: number; held: number; finished: number };
   reportsPending: number;
   /** When the oldest batch that is neither finished nor held was claimed. */
@@ -28,12 +30,13 @@ type SharedState = {
 
 /** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
 export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
-  const [due, inDoubt, waitingJobs, dead, active, held, finished, refresh, open, living, fields, left, heard] =
+  const [due, inDoubt, waitingJobs, dead, twice, active, held, finished, refresh, open, living, fields, left, heard] =
     await Promise.all([
       redis.zcard(keys.due),
       redis.zcard(keys.doubt),
       queue.waiting(),
       redis.hlen(keys.waiting),
+      redis.hlen(keys.listedTwice),
       redis.scard(keys.active),
       redis.scard(keys.held),
       redis.scard(keys.finished),
@@ -49,6 +52,7 @@ export async function readSharedState({ redis, keys, time }: Store, queue: Order
     inDoubt,
     waitingJobs,
     deadLetters: dead,
+    createdTwice: twice,
     batches: { active, held, finished },
     reportsPending: finished + refresh,
     oldestClaim: open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
@@ -66,6 +70,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const inDoubt = define('orders_in_doubt', "Orders that wait for the API's list after an attempt without an answer.");
   const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
   const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
+  const twice = define('orders_created_twice', "Orders that the API's list shows more than once.");
   const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
   const reports = define('reports_pending', 'Reports that wait to be written.');
   const oldest = define(
@@ -86,6 +91,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     inDoubt.set(state.inDoubt);
     jobs.set({ state: 'waiting' }, state.waitingJobs);
     dead.set(state.deadLetters);
+    twice.set(state.createdTwice);
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
     daemons.set(state.daemons);

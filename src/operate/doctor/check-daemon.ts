@@ -7,6 +7,7 @@ import { codeOf, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
+import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
@@ -16,7 +17,7 @@ import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
-/** Checks whether a daemon runs, and what the daemons of the environment share: their ledger, pauses of delivery, notices that were not accepted, and the admin port of this machine. */
+/** Checks whether a daemon runs, and what the daemons of the environment share: their ledger, pauses of delivery, notices that were not accepted, orders created twice, and the admin port of this machine. */
 export async function checkDaemon(place: Place, config: Config): Promise<Finding[]> {
   return [
     ...(await checkFormat(place)),
@@ -31,6 +32,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
       }),
     ),
+    ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
   ];
 }
@@ -43,6 +45,12 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
   const remedy = 'Run po-sync start. With start --once, none runs between two runs.';
   return [{ check: 'daemon', state: 'warn', message: `none is running${wait}`, remedy }];
+}
+
+async function checkTwice(place: Place): Promise<Finding[]> {
+  const count = await createListedTwice(place).count();
+  if (count === 0) return [];
+  return [{ check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY }];
 }
 
 /** A start refuses a ledger that a newer version writes. */

@@ -78,6 +78,12 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([['delivery', 'warn', 'paused (http-403): Forbidden']]);
   });
 
+  it('warns of orders that the list of the API shows more than once', async () => {
+    await store.redis.hset(store.keys.listedTwice, 'PO-1', 2, 'PO-2', 3);
+    const message = "2 orders were created twice: the API's list shows them more than once";
+    expect(await found()).toEqual([['created twice', 'warn', message]]);
+  });
+
   it('warns of each receiver that did not accept its last notice', async () => {
     const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: 1 };
     const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1, notices: [trouble] };
