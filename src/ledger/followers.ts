@@ -75,6 +75,8 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
   return { follow, cancelOf, waitingFor, ...createViews(redis, keys) };
 }
 
+type Followers = { orders: number; ofBatchNo: Map<number, number>; oldest?: { order: string; batch: string } };
+
 /** What `status` and `explain` show of duplicates that wait. */
 function createViews(redis: Redis, keys: Keys) {
   /** The batches whose orders wait for the order with this number, in the order in which they came. */
@@ -88,8 +90,9 @@ function createViews(redis: Redis, keys: Keys) {
     return names.filter((name) => name !== null);
   }
 
-  /** How many orders wait for another one, and of the batch that came first, its name and a number. Looks at `most` numbers. */
-  async function count(most: number): Promise<{ orders: number; oldest?: { order: string; batch: string } }> {
+  /** How many orders wait for another one, in all and of each batch, and the first. Looks at `most` numbers. */
+  async function count(most: number): Promise<Followers> {
+    const ofBatchNo = new Map<number, number>();
     let [orders, looked, first] = [0, 0, { no: Number.POSITIVE_INFINITY, order: '' }];
     let cursor = '0';
     do {
@@ -99,12 +102,14 @@ function createViews(redis: Redis, keys: Keys) {
       for (let i = 0; i < flat.length; i += 2) {
         const marks = (flat[i + 1] ?? '').split('\t');
         orders += marks.length;
-        const no = Math.min(...marks.map((mark) => Number.parseInt(mark, 10)));
+        const numbers = marks.map((mark) => Number.parseInt(mark, 10));
+        for (const one of numbers) ofBatchNo.set(one, (ofBatchNo.get(one) ?? 0) + 1);
+        const no = Math.min(...numbers);
         if (no < first.no) first = { no, order: flat[i] ?? '' };
       }
     } while (cursor !== '0' && looked < most);
     const batch = orders === 0 ? null : await redis.hget(keys.batchNames, String(first.no));
-    return batch === null ? { orders } : { orders, oldest: { order: first.order, batch } };
+    return { orders, ofBatchNo, ...(batch === null ? {} : { oldest: { order: first.order, batch } }) };
   }
 
   return { batchesWaitingFor, count };

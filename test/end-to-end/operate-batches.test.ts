@@ -174,5 +174,17 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(code).toBe(2);
   expect(JSON.parse(out)).toMatchObject({ end: 'held' });
   const { out: told } = await place.run(['--json', 'batches', 'list']);
-  expect(JSON.parse(told).batches).toMatchObject([{ state: 'held', counts: { orders: 500 } }]);
+  const [held] = JSON.parse(told).batches;
+  expect(held).toMatchObject({ state: 'held', counts: { orders: 500 } });
+  // Each of its orders is in one count.
+  const { waits } = JSON.parse((await place.run(['--json', 'status'])).out);
+  const [wait] = waits.filter((one: { for: string }) => one.for === 'release');
+  const { refused, accepted } = held.counts;
+  expect(wait.unread).toBeGreaterThan(0);
+  expect(wait.orders + wait.unread + refused + accepted).toBe(500);
+  const { out: text } = await place.run(['status']);
+  expect(text).toContain(`${wait.unread} more of held batches not read yet`);
+  expect(text).toContain(`the release of its batch (${wait.unread} more are read then)`);
+  const { err } = await place.run(['explain', 'PO-500']);
+  expect(err).toContain(`It may be in held.csv: batch ${held.batch} is held`);
 });

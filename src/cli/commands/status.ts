@@ -132,10 +132,12 @@ function tokenText({ token }: Status): string {
   return `valid for ${duration(token.expiresInMs ?? 0)}`;
 }
 
-function queueText({ queue }: Status, paint: Paint): string {
+function queueText({ queue, waits }: Status, paint: Paint): string {
   const { unsettledOrders, ordersInDoubt, waitingJobs } = queue;
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
-  return `${orders(unsettledOrders)} not settled${doubt}; ${counted(waitingJobs, 'job')} waiting`;
+  const unread = waits.reduce((sum, one) => sum + (one.unread ?? 0), 0);
+  const more = unread > 0 ? `, ${count(unread)} more of held batches not read yet` : '';
+  return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting`;
 }
 
 function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][] {

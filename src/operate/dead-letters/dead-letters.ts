@@ -106,7 +106,8 @@ export async function unknownOrder(order: string, context: OperatorContext): Pro
   const near = await spelledAlike(order, context);
   const unread = await unreadText(context);
   const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.${guess}`, {
+  const perhaps = near.length === 0 ? await perhapsUnread(context.batches) : '';
+  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.${guess}${perhaps}`, {
     remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read.${unread}`,
     facts: { order, environment },
   });
@@ -122,6 +123,15 @@ async function unreadText({ store, config }: OperatorContext): Promise<string> {
   return daemons.some(({ role }) => role !== 'delivery')
     ? wait
     : `${wait} No daemon takes files now: run po-sync start.`;
+}
+
+/** Names the files whose orders are not all known, because their batches are held. */
+async function perhapsUnread(batches: OperatorContext['batches']): Promise<string> {
+  const held = await Promise.all((await batches.held()).map(batches.find));
+  const [first, ...more] = held.flatMap((batch) => (batch?.state === 'reading' ? [batch] : []));
+  if (first === undefined) return '';
+  const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other held file')}`;
+  return ` It may be in ${first.name}${others}: batch ${first.batch} is held, and the rest of its file is read when it is released.`;
 }
 
 /** Known numbers that differ only in case or spaces, as far as a few other spellings of the number find them. */

@@ -1,16 +1,22 @@
 import { nextTurnAt } from '../../deliver/guards.ts';
+import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
+import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/verifier.ts';
 import { livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Surroundings, type Wait, type WaitKind, waitOf } from './wait-of.ts';
 
 /**
- * Orders that wait for the same. `oldest`: the one whose file was taken first; a dead letter is named by its batch only.
- * `since`: when that file was taken, milliseconds since 1970.
+ * Orders that wait for the same. `oldest`: the one whose file was taken first (`since`, in milliseconds); a dead letter is
+ * named by its batch only. `unread`: further orders of held batches, which are read when these are released.
  */
-export type WaitGroup = Wait & { orders: number; oldest?: { order?: string; batch: string; since: number } };
+export type WaitGroup = Wait & {
+  orders: number;
+  unread?: number;
+  oldest?: { order?: string; batch: string; since: number };
+};
 
 type WaitContext = Pick<OperatorContext, 'batches' | 'breaker' | 'ledger'> & {
   store: Pick<OperatorContext['store'], 'redis' | 'keys' | 'time'>;
@@ -45,25 +51,41 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
 export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
   const around = await readSurroundings(context);
   const groups = new Map<string, WaitGroup>();
-  for (const set of ['due', 'doubt'] as const) await addSet(set, groups, around, context);
-  const { orders, oldest } = await context.ledger.followers.count(MOST);
+  const seen = new Map<string, number>();
+  for (const set of ['due', 'doubt'] as const) await addSet(set, groups, { around, seen }, context);
+  const { orders, oldest, ofBatchNo } = await context.ledger.followers.count(MOST);
+  const waiting = ({ batch, no }: Batch) => (seen.get(batch) ?? 0) + (ofBatchNo.get(no) ?? 0);
+  if (!groups.has('unexamined')) await addUnread(groups, around, waiting, context);
   if (orders > 0) {
     const since = oldest && claimTimeOf(oldest.batch);
-    const first = oldest && since !== undefined ? { oldest: { ...oldest, since } } : {};
-    groups.set('order', {
-      for: 'order',
-      reason: 'the same order of another file has no outcome yet',
-      orders,
-      ...first,
-    });
+    const first = oldest && since !== undefined && { oldest: { ...oldest, since } };
+    const reason = 'the same order of another file has no outcome yet';
+    groups.set('order', { for: 'order', reason, orders, ...first });
   }
   return [...groups.values()].sort((a, b) => b.orders - a.orders);
+}
+
+/** What is left of the files of held batches. `waiting`: how many orders of a batch wait. */
+async function addUnread(
+  groups: Map<string, WaitGroup>,
+  { held }: Surroundings,
+  waiting: (batch: Batch) => number,
+  { batches }: WaitContext,
+): Promise<void> {
+  for (const [name, reason] of held) {
+    const batch = await batches.find(name);
+    const total = batch?.state === 'reading' ? totalOrders(batch) : undefined;
+    const left = batch && total ? total - countSettled(batch.counts) - waiting(batch) : 0;
+    if (left <= 0) continue;
+    const before = groups.get(`release ${reason}`) ?? { for: 'release', reason, orders: 0 };
+    groups.set(`release ${reason}`, { ...before, unread: (before.unread ?? 0) + left });
+  }
 }
 
 async function addSet(
   set: 'due' | 'doubt',
   groups: Map<string, WaitGroup>,
-  around: Surroundings,
+  { around, seen }: { around: Surroundings; seen: Map<string, number> },
   { store, ledger }: WaitContext,
 ): Promise<void> {
   const { redis, keys } = store;
@@ -71,12 +93,14 @@ async function addSet(
   const numbers = flat.filter((_, i) => i % 2 === 0);
   const known = await ledger.lookup(numbers);
   for (const [i, one] of known.entries()) {
-    if (one.kind === 'open') addOrder(groups, one.entry, waitOf(one.entry, Number(flat[2 * i + 1]), around));
+    if (one.kind !== 'open') continue;
+    seen.set(one.entry.batch, (seen.get(one.entry.batch) ?? 0) + 1);
+    addOrder(groups, one.entry, waitOf(one.entry, Number(flat[2 * i + 1]), around));
   }
   const rest = (await redis.zcard(keys[set])) - numbers.length;
   if (rest <= 0) return;
-  const before = groups.get('unexamined')?.orders ?? 0;
-  groups.set('unexamined', { for: 'unexamined', reason: 'not examined one by one', orders: before + rest });
+  const all = rest + (groups.get('unexamined')?.orders ?? 0);
+  groups.set('unexamined', { for: 'unexamined', reason: 'not examined one by one', orders: all });
 }
 
 /** Groups with one reason for all orders are separated by it; the others show the reason of their oldest order. */

@@ -1,4 +1,4 @@
-import { clauses, duration, stamp, withoutStop } from '../../core/format.ts';
+import { clauses, count, duration, stamp, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -134,15 +134,19 @@ export function canBeTried(kind: WaitKind): boolean {
   }
 }
 
-/** What an order waits for, without its time. */
-export function waitText({ for: kind, reason }: Pick<Wait, 'for' | 'reason'>): string {
+/** What an order waits for, without its time. `unread`: orders of the same files that are not read yet. */
+export function waitText({
+  for: kind,
+  reason,
+  unread = 0,
+}: Pick<Wait, 'for' | 'reason'> & { unread?: number }): string {
   const because = withoutStop(reason);
   const why = because === '' ? '' : `: ${because}`;
   switch (kind) {
     case 'person':
       return 'a person';
     case 'release':
-      return `the release of its batch${why}`;
+      return `the release of its batch${unread > 0 ? ` (${count(unread)} more are read then)` : ''}${why}`;
     case 'daemon':
       return 'a daemon; none is running';
     case 'first-list':

@@ -46,4 +46,26 @@ describe('the orders that wait', () => {
     ]);
     expect(await ledger.followers.batchesWaitingFor('A')).toEqual([BATCHES[1]]);
   });
+
+  it('of a held batch are counted with those of its file that are read when it is released', async () => {
+    const { ledger, store, batches } = rig;
+    const [batch] = BATCHES;
+    await rig.breaker.release(OPERATOR);
+    const shape = { format: 'csv' } as never;
+    const inspection = { sha256: '', bytes: 1, records: 9, orders: 9, warnings: [], shape };
+    await batches.inspected(batch, inspection as never);
+    const order = (number: string, ordinal: number) =>
+      entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal, place: { line: ordinal + 2 } });
+    await ledger.enter(order('A', 0), undefined, store.time.now());
+    await ledger.enter(order('B', 1), undefined, store.time.now());
+    const result = { outcome: 'duplicate', attempts: 0, at: 0, code: '', message: '' } as const;
+    const follower = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
+    await ledger.followers.follow([{ entry: order('A', 0), follower, repeats: result }]);
+    await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
+    await batches.hold(batch, 'alike', 1);
+    // Of nine orders, two wait, one waits for another, one has its outcome.
+    expect(await readWaits(rig)).toMatchObject([{ for: 'release', orders: 2, unread: 5 }, { for: 'order' }]);
+    await batches.admitted(batch, 9, '');
+    expect((await readWaits(rig))[0]).not.toHaveProperty('unread');
+  });
 });
