@@ -14,8 +14,17 @@ async function refuses(
   env: Record<string, string>,
   ...says: (string | RegExp)[]
 ): Promise<void> {
-  const { code, err } = await place.run(args, env);
+  const { code, err, out } = await place.run(args, env);
   expect(code).toBe(1);
+  const lines = out.split('\n').filter((line) => line.startsWith('{'));
+  // Whoever reads only the log sees the same message.
+  if (lines.length > 0) {
+    const last = JSON.parse(lines.at(-1) ?? '');
+    expect(last).toMatchObject({ level: 'error', event: 'daemon-failed', environment: expect.any(String) });
+    expect(last.code).toMatch(/^[a-z][a-z0-9-]+$/);
+    const plain = err.replace(/\s+/g, ' ');
+    for (const text of [last.reason, last.remedy]) expect(plain).toContain(text.replace(/\s+/g, ' '));
+  }
   for (const text of says) expect(err).toMatch(text);
   expect(err).not.toMatch(/^\s+at /m);
   expect(err.match(/po-sync:/g)).toHaveLength(1);
@@ -65,7 +74,9 @@ describe('start', () => {
     await once(taken, 'listening');
     const address = taken.address();
     const port = typeof address === 'object' && address ? address.port : 0;
-    await refuses(place, ['start'], { PO_SYNC_ADMIN_PORT: String(port) }, new RegExp(`127\\.0\\.0\\.1.*${port}`));
+    const env = { PO_SYNC_ADMIN_PORT: String(port) };
+    await refuses(place, ['start'], env, new RegExp(`127\\.0\\.0\\.1.*${port}`));
+    expect((await place.run(['start'], env)).out).toContain('"event":"daemon-failed"');
     taken.close();
     // Noticed before the API is asked for a token or its list.
     expect(place.events).toEqual([]);

@@ -12,6 +12,7 @@ import { openDaemon } from '../../daemon.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
   configWarning,
+  daemonFailed,
   daemonReady,
   daemonStarting,
   daemonStopped,
@@ -27,7 +28,7 @@ import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
-import { printable, sentences } from '../terminal/print.ts';
+import { errorFacts, printable, printJson, sentences } from '../terminal/print.ts';
 
 /** `role`: what this daemon does; all when absent. `maxWait`: how long `--once` waits at most, in milliseconds. */
 export type StartArgs = CommonArgs & { once: boolean; maxWait: number; role?: Role | 'all' };
@@ -77,7 +78,10 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   try {
     return await (args.once ? startOnce(input, args, shell, live) : runDaemon(input, shell, live));
   } catch (error) {
-    if (codeOf(error) !== 'interrupted') throw error;
+    if (codeOf(error) !== 'interrupted') {
+      if (args.json || !shell.isTTY) daemonFailed(log, { environment: config.environment, ...errorFacts(error) });
+      throw error;
+    }
     daemonStopped(log, { environment: config.environment });
     return args.once ? interruptedBy(shell.signal) : 0;
   }
@@ -177,10 +181,9 @@ async function startOnce(
     reason = end === 'held' ? await daemon.waitsForPerson() : undefined;
   }
   const exitCode = exitCodeOf(end, batches, shell.signal);
-  const { environment } = input.config;
   if (live) shell.out(sentences(endText(end, batches, reason), shell));
   else if (end === 'held' || end === 'waited') shell.err(endText(end, batches, reason));
-  if (json) shell.out(`${JSON.stringify({ environment, end, exitCode, batches }, null, 2)}\n`);
+  if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches });
   return exitCode;
 }
 

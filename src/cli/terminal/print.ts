@@ -31,6 +31,12 @@ export function errorDocument(thrown: unknown): ErrorDocument {
   return { code: error.code, message, remedy: error.remedy ?? null, facts: error.facts };
 }
 
+/** An error for the log. */
+export function errorFacts(thrown: unknown): { code: string; reason: string; remedy?: string } {
+  const { code, message: reason, remedy } = errorDocument(thrown);
+  return { code, reason, ...(remedy === null ? {} : { remedy }) };
+}
+
 /**
  * An error as text: `po-sync: message`, the remedy indented below it; the stack of an unexpected error. `columns`: the
  * width of the terminal that shows it.

@@ -25,6 +25,14 @@ export function daemonStopped(log: Log, facts: { environment: string }): void {
   log.info({ event: 'daemon-stopped', ...facts }, 'po-sync has stopped');
 }
 
+/** It cannot do its work and ends with exit code 1; standard error has the same message. Not logged on a terminal. */
+export function daemonFailed(
+  log: Log,
+  facts: { environment: string; code: string; reason: string; remedy?: string },
+): void {
+  log.error({ event: 'daemon-failed', ...facts }, 'po-sync cannot do its work');
+}
+
 /** The configuration, or how a secret is stored, is allowed but probably not intended. */
 export function configWarning(log: Log, warning: string): void {
   log.warn({ event: 'config-warning', warning }, 'the configuration may not be what was intended');
