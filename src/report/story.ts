@@ -116,6 +116,12 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
 }
 
+/** The field that the orders of a group share; empty where there is none. */
+export function fieldOf({ orders: [first, ...others] }: Pick<ErrorGroup, 'orders'>): string {
+  const field = first?.field ?? '';
+  return others.every((order) => order.field === field) ? field : '';
+}
+
 /** The groups with the most orders first. */
 export function byWeight(groups: ErrorGroups): ErrorGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);

@@ -119,6 +119,7 @@ describe('every page', () => {
 
   it('calls them orders that need you, shows the items of a refused one, and links no order without a number', async () => {
     const list = await page('/dead-letters');
+    expect(plain(/By error(.*?)<h2>Orders/s.exec(list)?.[1] ?? '')).toContain('articleCode: "');
     expect(list).toContain('<a href="/dead-letters" aria-current="page">Orders that need you</a>');
     expect(list).toContain('<div class="quiet">X-9 × 1</div>');
     for (const path of ['/', '/dead-letters', '/corrections', `/batches/${batch}`]) {

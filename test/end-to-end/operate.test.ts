@@ -85,6 +85,12 @@ describe("the operator's commands", () => {
     expect(out).toMatch(/\(none\) +invalid +\S+ +7/);
     expect(out).toMatch(/PO-5 +refused +\S+ +8 .*articleCode X-9 is invalid/);
     expect(out).toMatch(/6 dead letters, grouped by error/);
+    const groups = out.split('6 dead letters, grouped by error')[1];
+    // Groups of one error in two columns differ by the column.
+    expect(groups).toContain('quantity: "none" is not a number');
+    const { document } = await json('dead-letters', 'list');
+    expect(document.groups).toContainEqual(expect.objectContaining({ field: 'quantity' }));
+    expect(document.groups.some((group) => 'field' in group && group.field === '')).toBe(false);
     expect(out).not.toContain('\u001b');
     expect(out).toContain('PO-7\\u001b[2J');
   });
@@ -291,6 +297,10 @@ describe("the operator's commands", () => {
     );
     expect((await json('dead-letters', 'discard', '--all', '--yes')).document).toEqual({ done: { discarded: 1 } });
     expect(await run('dead-letters', 'list')).toMatchObject({ out: 'No orders need a person.\n' });
+    // Nothing is left to retry or discard.
+    const { out: closed } = await run('dead-letters', 'list', '--all');
+    expect(closed).toContain('All of them are closed.');
+    expect(closed).not.toContain('po-sync dead-letters');
     expect((await run('explain', 'PO-6')).out).toMatch(
       /^PO-6 {2}refused, discarded since\n[\s\S]*To send it after all, drop its file again\.\n$/,
     );

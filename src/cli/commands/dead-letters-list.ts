@@ -7,7 +7,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
 import { fixFilesIn } from '../../report/beside.ts';
-import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../../report/story.ts';
+import { addError, byWeight, type ErrorGroup, type ErrorGroups, fieldOf } from '../../report/story.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -43,8 +43,9 @@ async function printDocument(
     if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
   // A dead letter that waits in a newer batch is closed here.
-  const kinds = byWeight(groups).map(({ orders: _orders, nameless: _nameless, waiting, closed, ...group }) => {
-    return { ...group, closed: closed + waiting };
+  const kinds = byWeight(groups).map(({ orders, nameless: _nameless, waiting, closed, ...group }) => {
+    const field = fieldOf({ orders });
+    return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
   });
   const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}`;
   shell.out(`${total === 0 ? '' : '\n'}],${end}}\n`);
@@ -82,7 +83,8 @@ async function printTables(
     shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  shell.out(`\n${await nextText([...batches], kinds, context.config.reports.path)}\n`);
+  const isAnyOpen = kinds.size > 0;
+  shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context.config.reports.path) : 'All of them are closed.'}\n`);
 }
 
 /** Maximum number of fix files shown. */
@@ -156,5 +158,11 @@ const GROUP_COLUMNS: Column<ErrorGroup>[] = [
   { title: 'signature', of: ({ signature }) => signature || '–' },
   { title: 'first (UTC)', of: ({ firstAt }) => moment(firstAt).slice(0, 16), leaves: 1 },
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 2 },
-  { title: 'for example', of: ({ message }) => message, cut: 'end', wish: 24, leaves: 3 },
+  {
+    title: 'for example',
+    of: (group) => problemText({ field: fieldOf(group), message: group.message }),
+    cut: 'end',
+    wish: 24,
+    leaves: 3,
+  },
 ];

@@ -2,7 +2,7 @@ import { count, orders, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { End } from '../../order/dead-letter.ts';
 import { problemText } from '../../order/record.ts';
-import { type AffectedOrder, byWeight, type ErrorGroup, type Story } from '../story.ts';
+import { type AffectedOrder, byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
 import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
@@ -65,13 +65,10 @@ function settledTag(group: ErrorGroup): Html | undefined {
 
 function sampleOf(group: ErrorGroup): string {
   const [first, ...others] = group.orders;
-  const field = first?.field ?? '';
   const sample = visible(group.message, LONGEST_MESSAGE);
   const isOne = others.every((order) => order.message === first?.message);
   const message = isOne ? sample : `${sample} (and similar)`;
-  return field === '' || others.some((order) => order.field !== field)
-    ? message
-    : problemText({ field: visible(field, MOST_NAME), message });
+  return problemText({ field: visible(fieldOf(group), MOST_NAME), message });
 }
 
 /** A code of po-sync, or the status of the API's answer. */
