@@ -48,6 +48,7 @@ function remedyFor(code: string): string {
     case 'EDQUOT':
       return 'Free some space on that disk.';
     case 'EROFS':
+      return 'Mount that file system for writing.';
     case 'EACCES':
     case 'EPERM':
       return 'Give the user that runs po-sync permission to write there.';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
-import { codeOf, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
+import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
 import { ignoredOf, ignoredRemedy, ignoredText } from '../delivery/source-status.ts';
@@ -144,20 +144,28 @@ async function nearestFolder(folder: string): Promise<string> {
   }
 }
 
-function unusable(check: string, folder: string, error: unknown): Finding {
+/** Why a folder cannot be used, and what helps: a right does not help where the disk is the reason. */
+export function unusable(check: string, folder: string, error: unknown): Finding {
   if (error instanceof PoSyncError) return failure(check, error);
-  const code = codeOf(error);
-  const reason =
-    code === 'ENOENT'
-      ? 'does not exist'
-      : code === 'ENOTDIR'
-        ? 'is not a folder'
-        : `cannot be used (${code ?? toError(error).message}${ownersOf(error, ['; ', ''])})`;
-  const remedy =
-    code === 'ENOENT'
-      ? 'Create or mount it, or correct its path.'
-      : 'Give the user that runs po-sync permission to read, write and enter it.';
+  const code = codeOf(error) ?? '';
+  const plain = `cannot be used (${code || toError(error).message}${ownersOf(error, ['; ', ''])})`;
+  const [reason = plain, remedy = remedyOf(error)] = REASONS[code] ?? [];
   return failure(check, new Error(`${folder} ${reason}`), remedy);
+}
+
+const REASONS: Record<string, [reason: string, remedy?: string]> = {
+  ENOENT: ['does not exist', 'Create or mount it, or correct its path.'],
+  ENOTDIR: ['is not a folder', 'Remove or rename the file with its name, or correct its path.'],
+  EROFS: ['cannot be written: its file system is read-only (EROFS)'],
+  ENOSPC: ['cannot be written: its disk is full (ENOSPC)'],
+  EDQUOT: ['cannot be written: the disk quota is used up (EDQUOT)'],
+};
+
+function remedyOf(error: unknown): string {
+  const rights = 'Give the user that runs po-sync permission to read, write and enter it.';
+  if (['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return rights;
+  const known = explained(error);
+  return (known instanceof PoSyncError ? known.remedy : undefined) ?? rights;
 }
 
 function otherDevice(check: string, folder: string, elsewhere: readonly string[]): Finding {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkFolders } from '../../../src/operate/doctor/check-folders.ts';
+import { checkFolders, unusable } from '../../../src/operate/doctor/check-folders.ts';
 import { configOf } from '../../support/config-text.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -40,9 +40,19 @@ describe('folders', () => {
   it('that are missing or not folders fail with a remedy', async () => {
     await writeFile(path.join(temp.path, 'reports'), '');
     expect(await check()).toMatchObject({
-      'folder reports': ['fail', `${temp.path}/reports is not a folder`, expect.stringContaining('Give the user')],
+      'folder reports': ['fail', `${temp.path}/reports is not a folder`, expect.stringContaining('Remove or rename')],
       'inbox inbox': ['fail', `${temp.path}/inbox does not exist`, expect.stringContaining('Create or mount it')],
     });
+  });
+
+  it.each([
+    ['EROFS', 'cannot be written: its file system is read-only (EROFS)', 'Mount its file system for writing.'],
+    ['ENOSPC', 'cannot be written: its disk is full (ENOSPC)', 'Free some space on its disk.'],
+    ['EIO', 'cannot be used (EIO)', 'Check the disk or the network share.'],
+    ['EACCES', 'cannot be used (EACCES', 'Give the user that runs po-sync permission to read, write and enter it.'],
+  ])('that fail with %s get a remedy that helps', (code, says, remedy) => {
+    const found = unusable('folder', '/srv', Object.assign(new Error(code), { code }));
+    expect(found).toMatchObject({ state: 'fail', message: expect.stringContaining(`/srv ${says}`), remedy });
   });
 
   it('of another environment fail', async () => {
