@@ -125,7 +125,7 @@ describe('on a terminal', () => {
       code: 1,
       out: expect.not.stringContaining('discarded.\r\n1 order discarded'),
     });
-    expect(await answered('')).toMatchObject({ code: 1 });
+    expect(await answered('')).toMatchObject({ code: 1, out: expect.stringContaining('Nothing was changed.') });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 4 });
     expect(await answered('y')).toMatchObject({ code: 0, out: expect.stringContaining('1 order discarded.') });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 3 });
@@ -150,4 +150,7 @@ it('a file that could not be read says so, with its place and what to do', async
     /unreadable\n[\s\S]*line 2[\s\S]*drop the complete file again\. To dismiss it, remove it:\n {2}\S+failed\/\S+\/broken\.csv\n/,
   );
   expect(shown.out).toContain(document.error.remedy);
+  const lines = await shownOnTerminal(place, 'batches list --open', 80, { NO_COLOR: '1' });
+  expect(lines.join(' ')).toContain('To dismiss an unreadable file, remove it');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

@@ -21,7 +21,7 @@ import {
 import { recorded } from '../../operate/operator-context.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, formatOf, printable, printJson, sentences } from '../terminal/print.ts';
+import { confirmation, type Format, formatOf, printable, printJson, sentences, wrapped } from '../terminal/print.ts';
 import { batchTable, batchText } from './batch-view.ts';
 import type { Since } from './definitions/command-definition.ts';
 
@@ -44,18 +44,21 @@ export async function batchesListCommand(
   );
   if (args.json) printJson(shell, { environment, batches: batches.map(batchJson) });
   else if (batches.length === 0) shell.out(open ? 'No batches need a person.\n' : 'No batches.\n');
-  else shell.out(batchTable(batches, context.store.time.now(), formatOf(shell)) + (open ? remarks(batches) : ''));
+  else
+    shell.out(
+      batchTable(batches, context.store.time.now(), formatOf(shell)) + (open ? remarks(batches, formatOf(shell)) : ''),
+    );
   return 0;
 }
 
-function remarks(batches: readonly BatchView[]): string {
+function remarks(batches: readonly BatchView[], { columns }: Format): string {
   const lines = [
     ...(batches.some(({ standing }) => standing === 'unreadable') ? [DISMISS] : []),
     ...batches.flatMap(({ batch }) =>
       batch.unsettled ? [`${batch.name}, no report yet: ${batch.unsettled.reason}`] : [],
     ),
   ];
-  return lines.length === 0 ? '' : `\n${lines.map(printable).join('\n')}\n`;
+  return lines.length === 0 ? '' : `\n${lines.flatMap((line) => wrapped(printable(line), columns)).join('\n')}\n`;
 }
 
 /** `batches show BATCH`. */

@@ -31,17 +31,22 @@ export async function statusCommand(args: CommonArgs & { watch: boolean }, shell
   while (!shell.signal.aborted) {
     const text = statusText(await readStatus(context), formatOf(shell));
     // Lines that no longer fit the terminal could not be replaced.
-    if (shell.isTTY)
-      screen.show(
-        text
-          .trimEnd()
-          .split('\n')
-          .slice(0, Math.max(1, shell.rows - 1)),
-      );
+    if (shell.isTTY) screen.show(linesThatFit(text, shell.rows - 1));
     else shell.out(`${text}\n`);
     await context.clock.sleep(WATCH_PAUSE, shell.signal);
   }
   return 0;
+}
+
+/** The first lines of a text, and as the last one how many are left out. */
+export function linesThatFit(text: string, rows: number): string[] {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length <= rows) return lines;
+  const shown = lines.slice(0, Math.max(0, rows - 1));
+  return [
+    ...shown,
+    `… ${counted(lines.length - shown.length, 'more line')}: enlarge the window, or run po-sync status`,
+  ];
 }
 
 function watchWithJson(): PoSyncError {

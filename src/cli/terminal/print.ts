@@ -84,12 +84,14 @@ export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns'>): Forma
 export async function confirmation(
   asked: string,
   { yes, json, remedy = AGREE }: { yes: boolean; json: boolean; remedy?: string },
-  shell: Pick<Shell, 'ask'>,
+  shell: Pick<Shell, 'ask' | 'err'>,
 ): Promise<boolean> {
   if (yes) return true;
   const question = printable(asked);
   const answer = json ? undefined : await shell.ask(`${question} [y/N] `);
-  if (answer !== undefined) return /^y(es)?$/i.test(answer.trim());
+  const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
+  if (answer !== undefined && !isYes) shell.err('Nothing was changed.\n');
+  if (answer !== undefined) return isYes;
   throw new PoSyncError('not-confirmed', `${question} Confirmation required.`, {
     remedy,
   });

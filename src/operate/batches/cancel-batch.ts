@@ -151,7 +151,10 @@ export function isFinished({ batch: { batch, name, open, settledPath }, standing
     );
   }
   return new PoSyncError('batch-finished', `Batch ${batch} is finished: each of its orders has an outcome.`, {
-    remedy: `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`,
+    remedy:
+      open > 0
+        ? `To close its dead letters, run po-sync dead-letters discard --batch ${batch}.`
+        : 'No action needed: none of its orders waits.',
     facts: { batch },
   });
 }

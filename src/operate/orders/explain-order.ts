@@ -220,11 +220,9 @@ export function actionText({ what, who }: Pick<OperatorAction, 'what' | 'who'>):
 /** Why there are more attempts than `delivery.attempts` allows. */
 export function usedLines({ attempts, used }: OpenOrder, state: OrderHistory['state']): string[] {
   if (attempts === used || (state !== 'retry' && state !== 'failed')) return [];
-  const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts. Not counted: attempts`;
-  return [
-    few,
-    'that say nothing about the order, such as HTTP 429 or a refused connection, and attempts before a retry.',
-  ];
+  const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts.`;
+  const others = 'attempts that say nothing about the order, such as HTTP 429 or a refused connection';
+  return [`${few} Not counted: ${others}, and attempts before a retry.`];
 }
 
 /** The history in JSON output: times become ISO 8601, as in the reports. */

@@ -179,7 +179,8 @@ export function waitClause(wait: Wait, now: number): string {
 }
 
 /** When a wait ends or is checked again, as a phrase; empty where no time is known. */
-export function untilText({ until }: Pick<Wait, 'until'>, now: number): string {
-  if (until === undefined) return '';
+export function untilText({ for: kind, until }: Pick<Wait, 'for' | 'until'>, now: number): string {
+  // The next try of a pause that is due may end it, or not.
+  if (until === undefined || (kind === 'pause' && until - now < 1_000)) return '';
   return until - now < 1_000 ? 'now' : `in ${duration(until - now)}`;
 }

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { batchText } from '../../../src/cli/commands/batch-view.ts';
-import { statusText } from '../../../src/cli/commands/status.ts';
+import { linesThatFit, statusText } from '../../../src/cli/commands/status.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
@@ -206,4 +206,12 @@ describe('the status', () => {
     expect(colored).not.toBe(bare);
     expect(bare).toBe(statusText(STATUS, { paint: plain, columns: undefined }));
   });
+});
+
+it('what a terminal cuts is counted on its last line', () => {
+  const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join('');
+  const cut = linesThatFit(text, 23);
+  expect(cut).toHaveLength(23);
+  expect(cut.slice(-2)).toEqual(['line 21', '… 8 more lines: enlarge the window, or run po-sync status']);
+  expect(linesThatFit(text, 30)).toEqual(text.trimEnd().split('\n'));
 });

@@ -11,7 +11,10 @@ it.each([
   expect(createPaint({ isTTY, env })('bad', 'x') !== 'x').toBe(coloured);
 });
 
-const ask = (answer: string | undefined) => ({ ask: async () => answer });
+const ask = (answer: string | undefined, err: (text: string) => void = () => undefined) => ({
+  ask: async () => answer,
+  err,
+});
 
 it.each([
   ['y', true],
@@ -20,11 +23,14 @@ it.each([
   ['', false],
   ['yesterday', false],
 ])('the answer %j means %j', async (answer, meant) => {
-  expect(await confirmation('Continue?', { yes: false, json: false }, ask(answer))).toBe(meant);
+  const said: string[] = [];
+  const shell = ask(answer, (text) => void said.push(text));
+  expect(await confirmation('Continue?', { yes: false, json: false }, shell)).toBe(meant);
+  expect(said).toEqual(meant ? [] : ['Nothing was changed.\n']);
 });
 
 it('--yes asks nobody', async () => {
-  const shell = { ask: () => Promise.reject(new Error('asked')) };
+  const shell = { ...ask(''), ask: () => Promise.reject(new Error('asked')) };
   expect(await confirmation('Continue?', { yes: true, json: false }, shell)).toBe(true);
 });
 
@@ -41,7 +47,7 @@ it.each([
 
 it('shows the question with the possible answers, hidden characters escaped', async () => {
   const asked: string[] = [];
-  const shell = { ask: async (question: string) => void asked.push(question) };
+  const shell = { ...ask(''), ask: async (question: string) => void asked.push(question) };
   await confirmation('Really\u202e?', { yes: false, json: false }, shell).catch(() => undefined);
   expect(asked).toEqual(['Really\\u202e? [y/N] ']);
 });

@@ -76,6 +76,10 @@ describe('what daemons share', () => {
   it('warns of each pause of delivery', async () => {
     await store.redis.hset(store.keys.breaker, { code: 'http-403', reason: 'Forbidden', since: 1, probeAt: 2 });
     expect(await found()).toEqual([['delivery', 'warn', 'paused (http-403): Forbidden']]);
+    const hold = JSON.stringify({ code: 'operator', reason: 'paused by root: test', since: 1 });
+    await store.redis.del(store.keys.breaker);
+    await store.redis.hset(store.keys.breaker, 'hold:operator', hold);
+    expect(await found()).toEqual([['delivery', 'warn', 'paused by root: test']]);
   });
 
   it('warns of orders that the list of the API shows more than once', async () => {

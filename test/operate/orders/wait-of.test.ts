@@ -82,7 +82,7 @@ const ROWS: Row[] = [
     NOW,
     { pauses: [{ ...DOWN, nextTryAt: NOW - 10 }] },
     'the end of the pause: connect ECONNREFUSED',
-    'now',
+    '',
   ],
   [
     'a retry that is due after the next try of a pause',
