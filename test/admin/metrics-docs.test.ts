@@ -56,6 +56,9 @@ it('the table of metrics has each metric of a scrape with its type and labels, a
   const found = [...types].filter(([name]) => name.startsWith('po_sync_'));
   expect(new Map(documented.map(({ name, type }) => [name, type]))).toEqual(new Map(found));
   expect(documented).toHaveLength(found.length);
+  const queries = /^## Queries$(.*?)^## /ms.exec(page)?.[1] ?? '';
+  expect(namesIn(queries).length).toBeGreaterThan(2);
+  expect(namesIn(queries).filter((name) => !types.has(name))).toEqual([]);
   for (const { name, labels } of documented.filter((one) => !QUIET.includes(one.name))) {
     expect(labels, name).toEqual(labelsOf(name));
   }
