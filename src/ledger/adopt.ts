@@ -131,7 +131,7 @@ export function timesListed(rows: readonly { purchaseOrderNumber: string }[]): M
   return times;
 }
 
-/** Remembers which orders the last complete list of the API showed more than once: they were created twice. */
+/** Remembers which orders the API's last complete list, and lists for orders in doubt since, showed more than once: created twice. */
 export function createListedTwice({ redis, keys }: { redis: Redis; keys: Keys }) {
   return {
     async replace(times: ReadonlyMap<string, number>): Promise<void> {

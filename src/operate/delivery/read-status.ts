@@ -27,7 +27,7 @@ export type Status = {
   waits: WaitGroup[];
   /** Orders with dead letters that wait for a person, each counted once. Rows without an order number count as orders. */
   deadLetters: number;
-  /** Orders that the API's last complete list showed more than once. */
+  /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
   createdTwice: number;
   /** Orders in doubt wait for a list, and none could be read: since when, and why. */
   listFailure?: ListFailure;
