@@ -126,16 +126,8 @@ async function read(deps: Verifying, numbers: readonly string[]): Promise<Readin
   const reason = end.kind === 'complete' ? {} : { reason: end.said.message };
   listRead(deps.log, { orders: rows.size, asked: numbers.length, durationMs, outcome: end.kind, ...reason }, isNews);
   const isAway = deps.delivery.isPaused() && (await deps.ledger.nextDue('due')) !== undefined;
-  return {
-    listedFrom,
-    end,
-    rows,
-    respelled,
-    evidence,
-    isWatched,
-    unclear: await countUnclear(deps, evidence),
-    isAway,
-  };
+  const unclear = await countUnclear(deps, evidence);
+  return { listedFrom, end, rows, respelled, evidence, isWatched, unclear, isAway };
 }
 
 async function judge(

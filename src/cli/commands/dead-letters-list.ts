@@ -84,7 +84,9 @@ async function printTables(
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   const isAnyOpen = kinds.size > 0;
-  shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context.config.reports.path) : 'All of them are closed.'}\n`);
+  shell.out(
+    `\n${isAnyOpen ? await nextText([...batches], kinds, context.config.reports.path) : 'All of them are closed.'}\n`,
+  );
 }
 
 /** Maximum number of fix files shown. */

@@ -6,7 +6,6 @@ import type { Config } from '../../config/config.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
