@@ -5,7 +5,9 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import { layHeldPage, removeHeldPage } from '../report/held-page.ts';
+import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
+import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 import { createFileChecks } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import type { SettlementContext } from './put-batch-away.ts';
@@ -145,21 +147,49 @@ function reportRefresher({ clock, config, side: { batches } }: SettlementContext
 
 /** Updates the report of a batch in progress. Does nothing while another daemon writes it; never throws. */
 function progressWriter(
-  { clock, log, config, side: { batches } }: SettlementContext,
+  context: SettlementContext,
   { reportOf }: Pick<ReturnType<typeof createReportAndPutAway>, 'reportOf'>,
   withLease: WithLease,
 ): (name: string) => Promise<void> {
+  const { clock, log, config, side } = context;
+  const { batches } = side;
+  const storyOf = heldStories(context);
   return async (name) => {
     const began = clock.monotonic();
     await withLease(name, 'reportLease', async () => {
       const batch = await batches.find(name);
       if (batch === undefined || batch.state === 'done') return;
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
+      const story = await storyOf(batch);
       // A process that was suspended may have lost the lease, and the batch may be settled by now.
       if (clock.monotonic() - began >= FRESH) return;
-      await writeProgress(join(config.reports.path, name), report);
+      await writeProgress(join(config.reports.path, name), report, story);
       if (batch.kind !== 'inbox') return;
       await (batch.held ? layHeldPage(batch.path, join(config.reports.path, name)) : removeHeldPage(batch.path, name));
     }).catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }));
+  };
+}
+
+/** Dead letters of a held batch that its page counts; each costs a few calls of Redis. */
+const MOST_HELD = 2_000;
+
+/** What is known of the dead letters of a batch while it is held, read again only when its counts have changed. */
+function heldStories({ store, side }: SettlementContext): (batch: Batch) => Promise<Story> {
+  const known = new Map<string, { of: string; story: Story }>();
+  return async (batch) => {
+    const of = JSON.stringify([batch.counts, batch.open]);
+    const last = known.get(batch.batch);
+    if (batch.held && last?.of === of) return last.story;
+    const story = newStory();
+    known.delete(batch.batch);
+    if (!batch.held) return story;
+    let read = 0;
+    for await (const letter of deadLettersInProgress({ ...side, store }, [batch])) {
+      addDeadLetter(story, letter);
+      read += 1;
+      if (read === MOST_HELD) break;
+    }
+    known.set(batch.batch, { of, story });
+    return story;
   };
 }

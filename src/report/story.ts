@@ -94,6 +94,8 @@ export type ErrorGroup = {
   firstAt: string;
   lastAt: string;
   orders: AffectedOrder[];
+  /** Of refused orders: how many of them contain each article. */
+  articles: Map<string, number>;
 };
 
 export type ErrorGroups = Map<string, ErrorGroup>;
@@ -114,6 +116,16 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
   if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
+  if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
+}
+
+/** Articles counted in a group; those of later orders are counted only if they are among them. */
+const MOST_ARTICLES = 1000;
+
+function addArticles({ articles }: ErrorGroup, { payload }: DeadLetter): void {
+  for (const article of new Set(itemsIn(payload).map(({ articleCode }) => articleCode))) {
+    if (articles.has(article) || articles.size < MOST_ARTICLES) articles.set(article, (articles.get(article) ?? 0) + 1);
+  }
 }
 
 /** The field that the orders of a group share; empty where there is none. */
@@ -208,7 +220,8 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   const { kind, firstAt, lastAt } = deadLetter;
-  return { kind, ...sample, count: 0, nameless: 0, closed: 0, waiting: 0, firstAt, lastAt, orders: [] };
+  const none = { count: 0, nameless: 0, closed: 0, waiting: 0, orders: [], articles: new Map<string, number>() };
+  return { kind, ...sample, ...none, firstAt, lastAt };
 }
 
 function affected(deadLetter: DeadLetter): AffectedOrder {

@@ -89,12 +89,12 @@ export async function sealFixes(folder: string, fix: Draft, format: FileFormat):
 
 /**
  * Writes the progress of a batch: `report.json` and the page, each complete or not at all. Leaves the page of a
- * finished batch as it is. Throws `report-not-written`.
+ * finished batch as it is. `story`: what is known of its dead letters. Throws `report-not-written`.
  */
-export async function writeProgress(folder: string, report: Report): Promise<void> {
+export async function writeProgress(folder: string, report: Report, story: Story = newStory()): Promise<void> {
   await makeFolder(folder);
   if (report.finishedAt === null) {
-    const page = reportPage({ report, story: newStory(), fixFiles: [] });
+    const page = reportPage({ report, story, fixFiles: [] });
     await writeFileWhole(join(folder, 'report.html'), [page]);
   }
   await writeFileWhole(join(folder, 'report.json'), [reportJson(report)]);

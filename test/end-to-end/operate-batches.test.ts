@@ -54,6 +54,21 @@ describe('batches of a running daemon', () => {
       readFile(path.join(processing, 'held.csv.result.html'), 'utf8').catch(() => undefined),
     );
     expect(page).toContain('<h1>This batch is held</h1>');
+    const named = await until('the refused orders on it', async () => {
+      const now = await readFile(path.join(processing, 'held.csv.result.html'), 'utf8');
+      return now.includes('What went wrong so far') && now;
+    });
+    expect(named).toContain('<h3>articleCode is invalid</h3>');
+    expect(named).toMatch(/<bdi>PO-\d+<\/bdi>/);
+    expect(named).toContain('that the API refused are in the fix file there');
+    const person = await openOperator(place, daemon);
+    const letter = await until('a refused order', async () => {
+      const { text } = await person.page(`/dead-letters?batch=${batch}`);
+      return /<a href="(\/dead-letters\/[^"]*)">PO-/.exec(text)?.[1];
+    });
+    const { text: form } = await person.page(letter);
+    expect(form).toContain('is finished: it is held until a person releases or cancels it.');
+    expect(form).not.toContain('You can also download the fix file');
     expect(await readdir(path.join(processing, batch))).toEqual(['held.csv']);
     expect((await run('status')).out).toMatch(new RegExp(`${batch} +held\\.csv +held`));
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch}`);

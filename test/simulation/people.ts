@@ -5,10 +5,6 @@ import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breake
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { cancelBatch, releaseBatch } from '../../src/operate/batches/cancel-batch.ts';
-import {
-  deadLettersInProgress,
-  type FoundDeadLetter,
-} from '../../src/operate/dead-letters/dead-letters-in-progress.ts';
 import { type Listed, retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { pauseDelivery, resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { createReconciliation, type Reconciliation } from '../../src/operate/delivery/reconcile-ledger.ts';
@@ -18,6 +14,7 @@ import { createDiscard, findInDoubt, type Resolution, resolveOrder } from '../..
 import { closingsOf } from '../../src/order/dead-letter.ts';
 import { placeText } from '../../src/order/fixing.ts';
 import type { FixTarget } from '../../src/order/record.ts';
+import { deadLettersInProgress, type FoundDeadLetter } from '../../src/put-away/dead-letters-in-progress.ts';
 import { takeLease } from '../../src/redis/lease.ts';
 import { createRedisTime } from '../../src/redis/time.ts';
 import { configOf } from './config.ts';

@@ -8,7 +8,7 @@ import {
   stateOf,
 } from '../../operate/corrections/corrections.ts';
 import type { CorrectedRow } from '../../operate/corrections/fix-rows.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';

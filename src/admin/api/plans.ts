@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import {
   judgeRetry,
   type Listed,
@@ -12,6 +11,7 @@ import {
 import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/resolve-order.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { idOf, splitId } from '../read-model/dead-letter-table.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 

@@ -1,6 +1,6 @@
-import { deadLettersInProgress } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
+import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import type { BatchTable } from './batch-table.ts';
 import type { ReadThread } from './read-thread.ts';
 

@@ -1,7 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText, pages } from '../../operate/dead-letters/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import {
@@ -12,6 +11,7 @@ import {
   resolveOrder,
 } from '../../operate/orders/resolve-order.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type ActingArgs, deadLetterFilter, hasFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups, fieldOf } from '../../report/story.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';

@@ -1,6 +1,5 @@
 import { orders } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
-import type { FoundDeadLetter } from '../../operate/dead-letters/dead-letters-in-progress.ts';
 import {
   judgeRetry,
   type LeftAlone,
@@ -9,6 +8,7 @@ import {
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';

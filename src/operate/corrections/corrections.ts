@@ -6,7 +6,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { closingWord } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
-import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
 import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
@@ -135,19 +135,16 @@ export function stateOf({ at }: Correction, batch: Pick<Batch, 'state'> | undefi
 /** The fix file is written shortly before the batch is done. */
 function unlessInProgress(letter: FoundDeadLetter, batch: Batch | undefined): (error: unknown) => never {
   return (error) => {
-    throw batch?.state === 'done' ? error : inProgress(letter);
+    throw batch?.state === 'done' ? error : inProgress(letter, batch?.held !== undefined);
   };
 }
 
-function inProgress({ batch, file }: FoundDeadLetter): PoSyncError {
-  return new PoSyncError(
-    'batch-in-progress',
-    `The form is here when ${file} is finished: other orders of it are in progress.`,
-    {
-      remedy: 'If that takes too long, drop the complete corrected order as a new file.',
-      facts: { batch },
-    },
-  );
+function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncError {
+  const why = isHeld ? 'it is held until a person releases or cancels it' : 'other orders of it are in progress';
+  return new PoSyncError('batch-in-progress', `The form is here when ${file} is finished: ${why}.`, {
+    remedy: `${isHeld ? 'Ask your operator to do so. ' : ''}If that takes too long, drop the complete corrected order as a new file.`,
+    facts: { batch },
+  });
 }
 
 function underWay({ who, batch }: Correction): PoSyncError {

@@ -5,6 +5,7 @@ import { counted, iso } from '../../core/format.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { allNames, findBatch } from '../batches/list-batches.ts';
@@ -12,7 +13,6 @@ import { livingDaemons } from '../daemon.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { findAppearances, withClosing } from '../orders/appearances.ts';
-import { deadLettersInProgress, type FoundDeadLetter } from './dead-letters-in-progress.ts';
 
 /** Selects dead letters; a dead letter must match every filter that is given. */
 export type DeadLetterFilter = {

@@ -6,8 +6,8 @@ import { createRowClaims } from '../../ledger/row-claims.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import type { FoundDeadLetter } from './dead-letters-in-progress.ts';
 
 /** What a retry does with the order of a dead letter. */
 export type RetryVerdict =

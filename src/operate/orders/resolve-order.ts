@@ -7,7 +7,7 @@ import { discarded, mayBeThere } from '../../ledger/state-machine/decision.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import type { Decision } from '../../ledger/state-machine/step.ts';
 import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
-import type { FoundDeadLetter } from '../dead-letters/dead-letters-in-progress.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */

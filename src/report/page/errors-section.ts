@@ -19,8 +19,11 @@ const MOST_ITEMS = 300;
 /** The list of all entries. */
 const ENTRY_LIST = 'dead-letters.json';
 
-/** The dead letters by kind of error: those that need somebody first, then those with the most orders. */
-export function errorsSection(story: Story): Html | undefined {
+/**
+ * The dead letters by kind of error: those that need somebody first, then those with the most orders. `isOver`: the
+ * batch has its list of all entries.
+ */
+export function errorsSection(story: Story, isOver: boolean): Html | undefined {
   const isSettled = ({ closed, count: all }: ErrorGroup) => Number(closed === all);
   const groups = byWeight(story.groups).sort((a, b) => isSettled(a) - isSettled(b));
   if (groups.length === 0) return undefined;
@@ -28,13 +31,17 @@ export function errorsSection(story: Story): Html | undefined {
   const most = Math.max(Math.floor(MOST_ROWS / shown.length), 3);
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.count, 0);
   return html`<section aria-labelledby="errors">
-<h2 id="errors">What went wrong</h2>
-${shown.map((group) => groupCard(group, most))}
-${hidden === 0 ? undefined : html`<p class="more">${orders(hidden)} with other errors: see ${reportLink(ENTRY_LIST)}.</p>`}
+<h2 id="errors">What went wrong${isOver ? '' : ' so far'}</h2>
+${shown.map((group) => groupCard(group, most, isOver))}
+${hidden === 0 ? undefined : html`<p class="more">${orders(hidden)} with other errors: see ${listOfAll(isOver)}.</p>`}
 </section>`;
 }
 
-function groupCard(group: ErrorGroup, most: number): Html {
+function listOfAll(isOver: boolean): Html {
+  return isOver ? reportLink(ENTRY_LIST) : html`"Orders that need you" in the dashboard`;
+}
+
+function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
   const rows = group.orders.slice(0, most);
   const first = rows.slice(0, ROWS_AT_ONCE);
   const rest = rows.slice(ROWS_AT_ONCE);
@@ -43,11 +50,28 @@ function groupCard(group: ErrorGroup, most: number): Html {
   return html`<article class="group${isSettled ? ' settled' : ''}">
 <header><h3>${sampleOf(group)}</h3>
 <p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
-<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
+${articlesIn(group)}<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
-${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${reportLink(ENTRY_LIST)}.</p>` : undefined}
+${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${listOfAll(isOver)}.</p>` : undefined}
 </article>`;
+}
+
+/** Articles of a group that the page names. */
+const ARTICLES_SHOWN = 5;
+
+/** The API may refuse many orders because of a few articles. */
+function articlesIn({ articles, count: all }: ErrorGroup): Html | undefined {
+  const frequent = [...articles].filter(([, number]) => number > 1).sort(([, a], [, b]) => b - a);
+  if (all === 1 || frequent.length === 0) return undefined;
+  const named = frequent
+    .slice(0, ARTICLES_SHOWN)
+    .map(
+      ([article, number], i) =>
+        html`${i === 0 ? '' : ', '}<bdi>${visible(article, MOST_NAME)}</bdi> in ${orders(number)}`,
+    );
+  return html`<p>Articles that occur in several of these orders: ${named}.</p>
+`;
 }
 
 /** What a group counts. Rows without a number cannot be counted as orders: several may belong to one. */

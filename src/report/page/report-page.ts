@@ -40,7 +40,7 @@ ${heading(report, story)}
 ${countsSection(report, story)}
 ${nextSection(report, story, fixFiles)}
 ${warnings(report)}
-${errorsSection(story)}
+${errorsSection(story, report.finishedAt !== null)}
 ${timelineSection(report, story)}
 ${particulars(report, allNameless(story))}
 </main>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, EntryState, Known } from '../../../src/ledger/entry.ts';
-import type { FoundDeadLetter } from '../../../src/operate/dead-letters/dead-letters-in-progress.ts';
 import { judgeRetry, type Listed } from '../../../src/operate/dead-letters/retry-dead-letters.ts';
+import type { FoundDeadLetter } from '../../../src/put-away/dead-letters-in-progress.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 
 const AT = '2026-11-21T07:15:04.000Z';

@@ -257,7 +257,19 @@ describe('a held batch', () => {
     const text = textOf(pageOf([], more));
     expect(text).toContain('40 of the last 40 answers are the same refusal: article X-9 is unknown');
     expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
-    expect(text).toContain('Your operator does this; do not drop the file again.');
+    expect(text).toContain('Show this page to your operator, who decides. Do not drop the file again.');
+    expect(text).toContain('correct and drop it, or discard what is not to be sent.');
+  });
+
+  it('names the articles that occur in several of the refused orders', () => {
+    const items = (...codes: string[]) => ({ items: codes.map((articleCode) => ({ articleCode, quantity: 1 })) });
+    const refused = [items('X-1', 'A'), items('X-1', 'X-2'), items('X-2', 'X-1')].map((payload, i) => {
+      const one = dead(order(i + 2), 'refused', '400', 'articleCode is not known');
+      return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload } } : one;
+    });
+    expect(textOf(pageOf(refused, more))).toContain(
+      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders, X-2 in 2 orders. API answer 400',
+    );
   });
 
   it('draws the orders without an outcome as empty part of the bar', () => {

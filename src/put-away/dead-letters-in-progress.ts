@@ -1,12 +1,13 @@
-import { iso } from '../../core/format.ts';
-import type { Batch } from '../../ledger/batches/batches.ts';
-import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
-import type { EntryState, StoredResult } from '../../ledger/entry.ts';
-import type { DeadLetter } from '../../order/dead-letter.ts';
-import { type DeadLetterKind, needsPerson } from '../../order/outcome.ts';
-import { stageOf } from '../../report/dead-letters.ts';
-import { signatureOf } from '../../report/signature.ts';
-import type { OperatorContext } from '../operator-context.ts';
+import { iso } from '../core/format.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
+import type { EntryState, StoredResult } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { DeadLetter } from '../order/dead-letter.ts';
+import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
+import type { Store } from '../redis/store.ts';
+import { stageOf } from '../report/dead-letters.ts';
+import { signatureOf } from '../report/signature.ts';
 
 /** A dead letter with the batch that it belongs to. */
 export type FoundDeadLetter = DeadLetter & {
@@ -17,12 +18,12 @@ export type FoundDeadLetter = DeadLetter & {
   now?: EntryState;
 };
 
-type ProgressContext = Pick<OperatorContext, 'batches' | 'store' | 'ledger'>;
+type ProgressContext = { batches: Batches; store: Pick<Store, 'redis' | 'keys'>; ledger: Ledger };
 
-/** The dead letters of batches that have no report yet, as far as the ledger knows them. */
-export async function* deadLettersInProgress(context: ProgressContext): AsyncGenerator<FoundDeadLetter> {
+/** The dead letters of batches that have no report yet, or of these batches, as far as the ledger knows them. */
+export async function* deadLettersInProgress(context: ProgressContext, of?: Batch[]): AsyncGenerator<FoundDeadLetter> {
   const { batches, store } = context;
-  const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
+  const underWay = new Map((of ?? (await batches.underWay())).map((batch) => [batch.batch, batch]));
   const seen = new Set<string>();
   if (underWay.size === 0) return;
   let cursor = '0';
@@ -86,7 +87,7 @@ async function deadLetterOf(
   ordinal: number,
   { batch, source, name: file }: Batch,
   result: StoredResult,
-  { ledger }: Pick<OperatorContext, 'ledger'>,
+  { ledger }: Pick<ProgressContext, 'ledger'>,
 ): Promise<FoundDeadLetter> {
   const [known] = await ledger.lookup([number]);
   const isSame = known?.kind === 'open' && known.entry.batch === batch && known.entry.ordinal === ordinal;
