@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
@@ -14,17 +15,20 @@ import { type Expired, expireReports, expireSettled } from '../report/expire.ts'
 import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
+type RefreshDeps = { batches: Batches; ledger: Pick<Ledger, 'lookup'> };
+
 /**
  * Rewrites the reports whose dead letters were closed or whose file was changed since, with the copies next to their
  * files. Batches that are not settled yet keep their report. Can be repeated; one process at a time works on a batch.
  * Throws `report-not-written`.
  */
-export async function refreshReports({ batches, reports }: { batches: Batches; reports: string }): Promise<void> {
+export async function refreshReports({ reports, ...known }: RefreshDeps & { reports: string }): Promise<void> {
+  const { batches } = known;
   let failed: Error | undefined;
   // A report that cannot be written must not delay the others.
   const names = new Set(await batches.toRefresh());
   for (const name of names) {
-    const origins = await refreshOne(name, batches, reports).catch((error: unknown): string[] => {
+    const origins = await refreshOne(name, known, reports).catch((error: unknown): string[] => {
       failed ??= toError(error);
       return [];
     });
@@ -38,7 +42,7 @@ export async function refreshReports({ batches, reports }: { batches: Batches; r
 }
 
 /** Refreshes one report. Returns the older batches whose reports depend on it. */
-async function refreshOne(name: string, batches: Batches, reports: string): Promise<string[]> {
+async function refreshOne(name: string, { batches, ledger }: RefreshDeps, reports: string): Promise<string[]> {
   const lease = await batches.lease(name);
   if (lease === undefined) return [];
   try {
@@ -51,7 +55,9 @@ async function refreshOne(name: string, batches: Batches, reports: string): Prom
     const corrections = await readCorrections(reports, name, later);
     if (batch) {
       const folder = join(reports, name);
-      const refresh = () => refreshReport(folder, batch, closingsOf(shown), corrections);
+      const countAccepted = async (numbers: readonly string[]) =>
+        (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
+      const refresh = () => refreshReport(folder, batch, closingsOf(shown), corrections, countAccepted);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
       else await refreshBeside(settledPath, folder, refresh, await filesNamed(namedIn(batch, shown), batches));

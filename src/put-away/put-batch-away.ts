@@ -57,6 +57,7 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     const settledPath = await moveFile(batch, where);
     if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
+    await refreshCancelled(batch, store);
     // Older reports name the settled file of this one, in which their rows wait.
     const origins = await batches.origins(batch.batch);
     if (origins.length > 0) await store.redis.sadd(store.keys.refresh, ...origins);
@@ -74,6 +75,18 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     );
     onSettled(batch, needPerson);
   };
+}
+
+/** Batches with cancelled orders whose reports are kept current. */
+const LATELY = 10;
+
+/** The pages of files that were cancelled lately say how many of their orders other files sent. */
+async function refreshCancelled({ batch, counts }: Batch, { redis, keys, time }: SettlementContext['store']) {
+  const others = counts.accepted === 0 ? [] : await redis.zrange(keys.withdrawn, 0, '-1');
+  if (others.length > 0) await redis.sadd(keys.refresh, ...others);
+  if (counts.cancelled === 0) return;
+  await redis.zadd(keys.withdrawn, time.now(), batch);
+  await redis.zremrangebyrank(keys.withdrawn, 0, -LATELY - 1);
 }
 
 /** The source and name of a file, as `keys.unreadable` keeps them. */

@@ -134,12 +134,12 @@ function createSettlingQueue(
 }
 
 /** Rewrites reports whose dead letters were closed. Pauses in proportion to the work, for large reports. */
-function reportRefresher({ clock, config, side: { batches } }: SettlementContext): () => Promise<void> {
+function reportRefresher({ clock, config, side }: SettlementContext): () => Promise<void> {
   let pausedUntil = 0;
   return async () => {
     const began = clock.monotonic();
     if (began < pausedUntil) return;
-    await refreshReports({ batches, reports: config.reports.path });
+    await refreshReports({ ...side, reports: config.reports.path });
     const ended = clock.monotonic();
     pausedUntil = ended + Math.min((ended - began) * PAUSE_FACTOR, LONGEST_PAUSE);
   };

@@ -85,6 +85,8 @@ function batchKeys(prefix: string) {
     changes: `${prefix}:changes`,
     /** Set of settled batches whose dead letters changed, so that their reports are written again. */
     refresh: `${prefix}:refresh`,
+    /** Sorted set of batches with cancelled orders, by when they were put away; the newest ten. */
+    withdrawn: `${prefix}:withdrawn`,
     /** Sorted set: `n/batch`, the nth check of its settled file for changes → when it is due. */
     fileChecks: `${prefix}:file-checks`,
     /** The batch whose file was put away at this path last; expires. */

@@ -16,16 +16,20 @@ import { removeFixFiles, sealFixes } from './write-report.ts';
 /** What is known of a batch now: its open dead letters, and why its file is unreadable since it was settled. */
 type Now = { open: number; unreadable?: Report['error'] };
 
+/** How many of these numbers were accepted. */
+export type CountAccepted = (numbers: readonly string[]) => Promise<number>;
+
 /**
  * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
  * open ones, and the fix file without the settled orders. `corrections`: what later batches changed in them. The counts do
- * not change. Does nothing when the report has expired. Throws `report-not-written`.
+ * not change. With `countAccepted`, the page says how many cancelled orders were sent by other files. Does nothing when the report has expired. Throws `report-not-written`.
  */
 export async function refreshReport(
   folder: string,
   { open, unreadable }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
+  countAccepted: CountAccepted = async () => 0,
 ): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
@@ -47,7 +51,8 @@ export async function refreshReport(
   const summary = await draft('report.json');
 
   const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
-  const story = { ...(await closeDeadLetters(folder, close, deadLetters, thinning)), open };
+  const known = await resultsIn(folder, report.counts.cancelled === 0 ? undefined : countAccepted);
+  const story = { ...(await closeDeadLetters(folder, known, close, deadLetters, thinning)), open };
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
@@ -73,11 +78,11 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
 
 async function closeDeadLetters(
   folder: string,
+  story: Story,
   close: (letter: DeadLetter) => DeadLetter,
   deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
-  const story = await timesIn(folder);
   const list = createList<DeadLetter>();
   for await (const deadLetter of readDeadLetters(folder)) {
     const now = close(deadLetter);
@@ -89,11 +94,20 @@ async function closeDeadLetters(
   return story;
 }
 
-/** A story with the time of the first outcome, if `results.csv` still exists. */
-async function timesIn(folder: string): Promise<Story> {
+/** Orders looked up at a time. */
+const PAGE = 500;
+
+/** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
+async function resultsIn(folder: string, countAccepted: CountAccepted | undefined): Promise<Story> {
   const story = newStory();
+  const cancelled: string[] = [];
+  const look = async () => void (story.sentElsewhere += (await countAccepted?.(cancelled.splice(0))) ?? 0);
   try {
-    for await (const result of readResults(join(folder, 'results.csv'))) addResult(story, result);
+    for await (const result of readResults(join(folder, 'results.csv'))) {
+      addResult(story, result);
+      if (result.outcome === 'cancelled' && cancelled.push(result.purchaseOrderNumber) === PAGE) await look();
+    }
+    await look();
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }

@@ -22,11 +22,14 @@ export type Story = {
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
+  /** How many of its cancelled orders were accepted in another file since, as far as that is known. */
+  sentElsewhere: number;
 };
 
 /** A story without orders. */
 export function newStory(): Story {
-  return { firstAt: undefined, open: 0, nameless: 0, waiting: new Map(), groups: new Map(), settled: new Map() };
+  const none = { open: 0, nameless: 0, sentElsewhere: 0 };
+  return { ...none, firstAt: undefined, waiting: new Map(), groups: new Map(), settled: new Map() };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */

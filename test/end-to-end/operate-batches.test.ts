@@ -176,6 +176,11 @@ describe('batches of a running daemon', () => {
   it('what was cancelled may come again in another file', async () => {
     await place.drop('right.csv', csvOf(5, 10_001));
     expect(await reportOf('right.csv')).toMatchObject({ counts: { orders: 5, accepted: 5 } });
+    const { batch } = await batchOf('wrong.csv');
+    await until('the page of the cancelled file', async () => {
+      const page = await readFile(path.join(place.folder, 'reports', batch, 'report.html'), 'utf8');
+      return page.includes('did not send them. 5 were accepted in another file. To send the others,');
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { createRowClaims } from '../../src/ledger/row-claims.ts';
 import { refreshReports } from '../../src/put-away/housekeeping.ts';
 import { writeReport } from '../../src/report/write-report.ts';
@@ -49,7 +50,8 @@ it.each(['closings', 'find'] as const)(
       find: (name: string) => meanwhile('find', batches.find(name)),
       closings: (name: string) => meanwhile('closings', batches.closings(name)),
     };
-    for (let round = 0; round < 3; round += 1) await refreshReports({ batches: busy, reports: reports.path });
+    for (let round = 0; round < 3; round += 1)
+      await refreshReports({ batches: busy, ledger: createLedger(store), reports: reports.path });
     const read = async (name: string) => JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
     expect(await read('report.json')).toMatchObject({ open: 1 });
     const deadLetters: { closed?: object }[] = await read('dead-letters.json');
@@ -89,7 +91,8 @@ it('what a later batch corrected is shown, also if its report appears while this
       return await batches.origins(name);
     },
   };
-  for (let round = 0; round < 3; round += 1) await refreshReports({ batches: busy, reports: reports.path });
+  for (let round = 0; round < 3; round += 1)
+    await refreshReports({ batches: busy, ledger: createLedger(store), reports: reports.path });
   const [letter] = JSON.parse(await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'));
   expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', was: 'none', now: '4' }] });
 });
@@ -112,7 +115,7 @@ it('a report that cannot be written does not delay the others', async () => {
   const [broken = '', ...others] = names;
   await rm(join(reports.path, broken, 'dead-letters.json'));
   await mkdir(join(reports.path, broken, 'dead-letters.json'));
-  await expect(refreshReports({ batches, reports: reports.path })).rejects.toThrow();
+  await expect(refreshReports({ batches, ledger: createLedger(store), reports: reports.path })).rejects.toThrow();
   for (const name of others) {
     expect(JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
   }

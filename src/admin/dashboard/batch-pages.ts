@@ -102,7 +102,7 @@ ${factsOf(view, await fixFilesIn(view.report))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 ${outcomes(view)}
 ${settledNote(batch)}
-${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}</p>`}
+${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
 ${ordersHead(view, url)}
 ${orders.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], orders)}
 ${nextLink(url, next)}`;
@@ -191,7 +191,7 @@ function actions({ batch, standing }: BatchView, back: string, confirm: string |
           button: 'Cancel orders that were not sent',
           confirm,
           tone: 'bad',
-          sure: 'These orders are not sent, and are in no fix file. To send them, drop the complete file again.',
+          sure: 'These orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
         });
   return html`<div class="acts">${release}${cancel}</div>`;
 }

@@ -44,7 +44,7 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
     const done = await forEach(filter, discard, context);
     return { done, text: `${orders(done.counts().discarded ?? 0)} discarded.` };
   });
-  await refreshReports({ batches: context.batches, reports: context.config.reports.path });
+  await refreshReports({ ...context, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts() });
   else shell.out(`${orders(done.counts().discarded ?? 0)} discarded.\n`);
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
@@ -134,7 +134,7 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
       await resolveOrder(entry, as, context);
       return { text: `${order} is ${RESULTS[as]}` };
     });
-    await refreshReports({ batches: context.batches, reports: context.config.reports.path });
+    await refreshReports({ ...context, reports: context.config.reports.path });
   }
   if (args.json) printJson(shell, { order, as, dryRun: args.dryRun, listCheck: trouble ?? 'ok' });
   else shell.out(`${printable(order)} ${args.dryRun ? 'would be' : 'is'} ${RESULTS[as]}\n`);

@@ -38,7 +38,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
     const done = await retry(filter, check, args.rate, context);
     return { done, text: doneText(done, plan).trimEnd().replaceAll('\n', ' ') };
   });
-  await refreshReports({ batches: context.batches, reports: context.config.reports.path });
+  await refreshReports({ ...context, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(sentences(doneText(done, plan), shell));
   return actable(done) < done.total() ? 2 : 0;

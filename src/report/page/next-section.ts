@@ -48,7 +48,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'finished':
       return [
         ...stepsElsewhere(story),
-        ...(story.open > 0 ? firstReport(report) : []),
+        ...(story.open > 0 ? [...firstReport(report), ...leftByCancellation(report, story)] : []),
         ...stepsForDeadLetters(report, story, fixFiles),
       ];
   }
@@ -69,6 +69,15 @@ function firstReport({ repeats }: Report): Html[] {
   const { file, batch, at } = repeats;
   return [
     html`<b>See the first report before you correct anything.</b> The same file was read before: ${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`,
+  ];
+}
+
+/** A person who cancels a wrong file does not want the rest of it either. */
+function leftByCancellation({ batch, counts: { cancelled } }: Report, { open, nameless }: Story): Html[] {
+  if (cancelled === 0) return [];
+  const them = open === 1 ? 'it' : 'all of them at once';
+  return [
+    html`<b>If the complete file was wrong, discard ${openText(open, nameless)} too.</b> The cancellation withdrew only what could have been sent. Discard ${them} in the dashboard: the page of this file links what needs a person. For your operator: ${command('po-sync', 'dead-letters', 'discard', '--batch', batch)}`,
   ];
 }
 

@@ -170,7 +170,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const open = story.open + waiting.count;
   if (open > 0) {
     const verdict = verdictOfOpen(open, story.nameless + waiting.nameless, total - allNameless(story));
-    const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(cancelled)];
+    const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(cancelled, story)];
     if (waiting.count > 0) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
@@ -180,7 +180,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     return { mood: 'well', verdict, lead: '' };
   }
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
-  return { mood: 'well', verdict: 'Nothing here needs you', lead: `${lead} ${withdrawnText(cancelled)}`.trim() };
+  return { mood: 'well', verdict: 'Nothing here needs you', lead: `${lead} ${withdrawnText(cancelled, story)}`.trim() };
 }
 
 /** `others`: neither open nor cancelled. */
@@ -190,10 +190,17 @@ function doneText(others: number, cancelled: number): string {
   return others === 1 ? 'The other order is done.' : 'The others are done.';
 }
 
-/** Withdrawn orders are in no fix file. */
-function withdrawnText(cancelled: number): string {
+/** Withdrawn orders are in no fix file. Later files may have sent them, which this page may not know. */
+function withdrawnText(cancelled: number, { sentElsewhere: sent }: Story): string {
   if (cancelled === 0) return '';
-  return `${orders(cancelled)} ${cancelled === 1 ? 'was' : 'were'} withdrawn and not sent. To send ${cancelled === 1 ? 'it' : 'them'}, correct the complete file and drop it again.`;
+  const was = (number: number) => (number === 1 ? 'was' : 'were');
+  const what = `${orders(cancelled)} ${was(cancelled)} withdrawn, and this file did not send ${cancelled === 1 ? 'it' : 'them'}.`;
+  const rest = cancelled - sent;
+  if (rest <= 0) return `${what} ${cancelled === 1 ? 'It was' : 'All were'} accepted in another file.`;
+  const known = sent === 0 ? '' : ` ${count(sent)} ${was(sent)} accepted in another file.`;
+  const [which, them] =
+    sent > 0 ? ['the others', 'they are'] : cancelled === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  return `${what}${known} To send ${which}, correct the complete file and drop it again, unless ${them} in another file already. No order is sent twice.`;
 }
 
 /** `total`: without the rows that have no number, which are not counted as orders: several may belong to one. */

@@ -205,10 +205,22 @@ it('the orders that need no person are listed, up to 100 of each outcome', () =>
 it('orders that were withdrawn are not called done, also when nothing else waits', () => {
   const counts = { records: 4, orders: 4, ...noOutcomes(), refused: 1, accepted: 1, cancelled: 2 };
   const one = dead(order(2), 'refused', '400', 'No');
-  const lead = '2 orders were withdrawn and not sent. To send them, correct the complete file and drop it again.';
+  const lead =
+    '2 orders were withdrawn, and this file did not send them. To send them, correct the complete file and drop it again, unless they are in another file already. No order is sent twice.';
   expect(textOf(pageOf([one], { counts }))).toContain(`1 order is done. ${lead}`);
+  const rest = 'If the complete file was wrong, discard 1 order too.';
+  expect(textOf(pageOf([one], { counts }))).toContain(rest);
+  expect(textOf(pageOf([one]))).not.toContain(rest);
   if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
   expect(textOf(pageOf([one], { counts }))).toContain(`has been settled since. ${lead}`);
+});
+
+it('orders that were withdrawn and sent by another file need not be dropped again', () => {
+  const counts = { records: 3, orders: 3, ...noOutcomes(), cancelled: 3 };
+  const shown = (sentElsewhere: number) =>
+    textOf(reportPage({ report: reportOf([], { counts }), story: { ...newStory(), sentElsewhere }, fixFiles: [] }));
+  expect(shown(1)).toContain('did not send them. 1 was accepted in another file. To send the others, correct');
+  expect(shown(3)).toContain('did not send them. All were accepted in another file. Outcomes');
 });
 
 it('a pause names no network error, which is for operators', () => {
