@@ -118,7 +118,7 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
       if (sha256 === undefined) throw forgotten(file);
       return { end: 'unreadable', sha256 };
     }
-    const { sha256, bytes, records, orders, shape, warnings } = inspection;
+    const { sha256, bytes, records, orders, shape, warnings, isFixFile } = inspection;
     keepInspection(deps.inspections, file.batch, inspection);
     // An export shows its orders again on purpose.
     const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
@@ -130,6 +130,7 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
       shape,
       warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
       ...(how.readAs !== undefined && { readAs: how.readAs }),
+      ...(isFixFile && { isFixFile }),
     });
     fileInspected(log, { ...named(file), records, bytes });
     await deps.onProgress(file.batch);

@@ -55,9 +55,9 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
     const corrections = await readCorrections(reports, name, later);
     if (batch) {
       const folder = join(reports, name);
-      const countAccepted = async (numbers: readonly string[]) =>
+      const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
-      const refresh = () => refreshReport(folder, batch, closingsOf(shown), corrections, countAccepted);
+      const refresh = () => refreshReport(folder, { ...batch, accepted }, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
       else await refreshBeside(settledPath, folder, refresh, await filesNamed(namedIn(batch, shown), batches));

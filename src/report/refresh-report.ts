@@ -13,23 +13,22 @@ import { readResults } from './results.ts';
 import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
-/** What is known of a batch now: its open dead letters, and why its file is unreadable since it was settled. */
-type Now = { open: number; unreadable?: Report['error'] };
-
-/** How many of these numbers were accepted. */
-export type CountAccepted = (numbers: readonly string[]) => Promise<number>;
+/**
+ * What is known of a batch now: its open dead letters, why its file is unreadable since it was settled, and how many of
+ * some orders were accepted.
+ */
+type Now = { open: number; unreadable?: Report['error']; accepted?: (numbers: string[]) => Promise<number> };
 
 /**
  * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
  * open ones, and the fix file without the settled orders. `corrections`: what later batches changed in them. The counts do
- * not change. With `countAccepted`, the page says how many cancelled orders were sent by other files. Does nothing when the report has expired. Throws `report-not-written`.
+ * not change. Does nothing when the report has expired. Throws `report-not-written`.
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable }: Now,
+  { open, unreadable, accepted }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
-  countAccepted: CountAccepted = async () => 0,
 ): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
@@ -51,7 +50,7 @@ export async function refreshReport(
   const summary = await draft('report.json');
 
   const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
-  const known = await resultsIn(folder, report.counts.cancelled === 0 ? undefined : countAccepted);
+  const known = await resultsIn(folder, report.counts.cancelled === 0 ? undefined : accepted);
   const story = { ...(await closeDeadLetters(folder, known, close, deadLetters, thinning)), open };
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
@@ -88,7 +87,8 @@ async function closeDeadLetters(
     const now = close(deadLetter);
     addDeadLetter(story, now);
     await deadLetters.write(list.entry(now));
-    if (deadLetter.closed === undefined) await thinning?.order(recordsOf(deadLetter), now.closed === undefined);
+    if (deadLetter.closed === undefined)
+      await thinning?.order(deadLetter.location.lines?.length ?? 1, now.closed === undefined);
   }
   await deadLetters.write(list.closing());
   return story;
@@ -98,10 +98,13 @@ async function closeDeadLetters(
 const PAGE = 500;
 
 /** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
-async function resultsIn(folder: string, countAccepted: CountAccepted | undefined): Promise<Story> {
+async function resultsIn(folder: string, accepted: Now['accepted']): Promise<Story> {
   const story = newStory();
   const cancelled: string[] = [];
-  const look = async () => void (story.sentElsewhere += (await countAccepted?.(cancelled.splice(0))) ?? 0);
+  const look = async () => {
+    const sent = await accepted?.(cancelled.splice(0));
+    story.sentElsewhere += sent ?? 0;
+  };
   try {
     for await (const result of readResults(join(folder, 'results.csv'))) {
       addResult(story, result);
@@ -120,8 +123,4 @@ function withClosing(deadLetter: DeadLetter, closings: Closings, corrections: Co
   if (closing === undefined) return deadLetter;
   const closed = closedBy(closing);
   return { ...deadLetter, closed: { ...closed, ...correctedIn(deadLetter, closed, corrections) } };
-}
-
-function recordsOf({ location }: DeadLetter): number {
-  return location.lines?.length ?? 1;
 }

@@ -110,8 +110,38 @@ it('the history of a corrected order shows its first file, the changed value and
   expect(await numbers(`day=${day}&who=${who.toUpperCase()}&q=none`)).toContain('PO-1');
   expect(await numbers(`day=${next}`)).toEqual([]);
   expect(await numbers('who=somebody+else')).toEqual([]);
+  // The same day begins and ends hours earlier or later elsewhere.
+  const at = Date.parse(found.closed.at);
+  const dayIn = (zone: string) => new Intl.DateTimeFormat('sv', { timeZone: zone }).format(at);
+  for (const zone of ['Pacific/Kiritimati', 'America/St_Johns', 'Pacific/Pago_Pago']) {
+    expect([zone, await numbers(`day=${dayIn(zone)}&zone=${zone}`)]).toEqual([zone, expect.arrayContaining(['PO-1'])]);
+    const hour = 3_600_000;
+    const start = Array.from({ length: 25 }, (_, i) => at - i * hour).filter(
+      (one) => new Intl.DateTimeFormat('sv', { timeZone: zone }).format(one) !== dayIn(zone),
+    );
+    expect(start[0]).toBeDefined();
+    const other = new Intl.DateTimeFormat('sv', { timeZone: zone }).format(start[0]);
+    expect([zone, await numbers(`day=${other}&zone=${zone}`)]).toEqual([zone, []]);
+  }
+  expect((await person.call('GET', `/corrections?day=${day}&zone=Nowhere`)).body['code']).toBe('parameter-wrong');
   const page = await person.page(`/corrections?day=${day}&who=${who}&q=PO-1`);
   expect(page.text).toContain('<li>quantity: none → 7</li>');
+});
+
+it('the list of batches sums the orders of a day, and fix files apart', async () => {
+  const today = new Date().toISOString().slice(0, 10);
+  type Sum = Record<'files' | 'fixFiles', Record<string, number>>;
+  const sumOf = async (query: string) => (await person.call('GET', `/batches?${query}`)).body['sum'] as Sum;
+  const sum = await until('both files', async () => {
+    const now = await sumOf('q=orders&limit=1');
+    return now.fixFiles['accepted'] === 1 && now;
+  });
+  expect(sum.files).toMatchObject({ files: 1, orders: 1, accepted: 0, needPerson: 1, open: 0 });
+  expect(sum.fixFiles).toMatchObject({ files: 1, orders: 1, accepted: 1 });
+  expect((await sumOf('day=2020-02-02')).files).toMatchObject({ files: 0, orders: 0 });
+  const { text } = await person.page(`/batches?q=orders&since=${today.slice(0, 4)}-01-01`);
+  expect(text).toMatch(/<div>fix files<\/div>.*counted before, in the files that they correct\./s);
+  expect(text).toContain('<label>Day (<span data-zone>UTC</span>) <input name="day" type="date" value=""></label>');
 });
 
 it('an order that was given another number is found by both, and a discarded one shows it once', async () => {

@@ -4,10 +4,10 @@ import { openRegularFile } from '../../core/regular-file.ts';
 import { batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
-import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
+import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
-import type { BatchRowFilter } from '../read-model/batch-table.ts';
+import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
@@ -31,8 +31,8 @@ export function batchRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/batches',
       async handle({ url }) {
-        const { items, next } = await readBatchPage(api, url);
-        return jsonReply(200, listOf(items.map(batchJson), next, store.time.now()));
+        const { items, next, sum } = await readBatchPage(api, url);
+        return jsonReply(200, { ...listOf(items.map(batchJson), next, store.time.now()), sum });
       },
     },
     {
@@ -61,7 +61,7 @@ export function batchRoutes(api: ApiContext): Route[] {
 }
 
 /** The parameters of a list of batches. */
-const BATCH_PARAMETERS = ['state', 'open', 'source', 'q', 'since', 'after', 'limit'];
+const BATCH_PARAMETERS = ['state', 'open', 'source', 'q', 'day', 'zone', 'since', 'until', 'after', 'limit'];
 
 /** A page of batches, newest first, each as Redis has it now. */
 export async function readBatchPage(api: ApiContext, url: URL) {
@@ -72,12 +72,35 @@ export async function readBatchPage(api: ApiContext, url: URL) {
     source: query.text('source'),
     q: query.text('q'),
     since: query.time('since'),
+    until: query.time('until'),
+    ...query.day(),
   });
   const { batches } = await api.tables();
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
   const items = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
-  return { items, next };
+  return { items, next, sum: sumOf(batches.matching(filter)) };
+}
+
+/** Counts of several batches. `needPerson`: orders that needed a person when they got their outcome; `open`: that still do. */
+export type BatchSum = Record<
+  'files' | 'orders' | 'accepted' | 'duplicate' | 'cancelled' | 'needPerson' | 'open',
+  number
+>;
+
+/** Fix files apart: their orders are in the sum of the files that they correct. */
+function sumOf(rows: Iterable<BatchRow>): Record<'files' | 'fixFiles', BatchSum> {
+  const none = { files: 0, orders: 0, accepted: 0, duplicate: 0, cancelled: 0, needPerson: 0, open: 0 };
+  const sum = { files: { ...none }, fixFiles: { ...none } };
+  for (const { isFixFile, counts, total, open } of rows) {
+    const one = isFixFile ? sum.fixFiles : sum.files;
+    one.files += 1;
+    one.orders += total ?? countSettled(counts);
+    for (const outcome of ['accepted', 'duplicate', 'cancelled'] as const) one[outcome] += counts[outcome];
+    one.needPerson += countNeedingPerson(counts);
+    one.open += open;
+  }
+  return sum;
 }
 
 /** A batch by its complete name. PoSyncError `batch-unknown`. */

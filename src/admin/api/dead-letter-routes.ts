@@ -65,12 +65,10 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
   return routes.map(api.needingRedis);
 }
 
-/** A page of closed dead letters, the newest first. `day`: of one day in UTC. */
+/** A page of closed dead letters, the newest first. */
 export async function readSettledPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, ['day', 'since', 'until', 'who', 'q', 'after', 'limit']);
-  const day = query.time('day');
-  const since = day ?? query.time('since');
-  const until = day === undefined ? query.time('until') : day + DAY;
+  const query = readQuery(url, ['day', 'zone', 'since', 'until', 'who', 'q', 'after', 'limit']);
+  const { since, until } = query.day() ?? { since: query.time('since'), until: query.time('until') };
   const filter = given<SettledFilter>({
     since: since === undefined ? undefined : iso(since),
     until: until === undefined ? undefined : iso(until),
@@ -80,8 +78,6 @@ export async function readSettledPage(api: ApiContext, url: URL) {
   const { letters, unread } = await api.tables();
   return { ...(await letters.settledPage(filter, query.limit(), query.text('after'))), unread };
 }
-
-const DAY = 86_400_000;
 
 /** The rows that a request selects. */
 export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {

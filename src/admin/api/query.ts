@@ -58,7 +58,36 @@ export function readQuery({ searchParams }: URL, known: readonly string[]) {
     return at;
   }
 
-  return { text, oneOf, flag, whole, limit, time };
+  /** The first and, excluded, the last millisecond of `day` in the time zone `zone`, by default UTC. */
+  function day(): { since: number; until: number } | undefined {
+    const given = text('day');
+    if (given === undefined) return undefined;
+    if (!/^\d{4}-\d\d-\d\d$/.test(given)) throw wrong('day', 'day must be a date, such as 2026-11-21.');
+    const start = time('day') ?? 0;
+    const offsetAt = offsetIn(text('zone') ?? 'UTC');
+    // The offset may change on that day.
+    const [since, until] = [start, start + DAY].map((at) => at - offsetAt(at - offsetAt(at)));
+    return { since: since ?? start, until: until ?? start };
+  }
+
+  return { text, oneOf, flag, whole, limit, time, day };
+}
+
+const DAY = 86_400_000;
+
+/** How far the clocks of a time zone are ahead of UTC at a time; both in milliseconds. */
+function offsetIn(zone: string): (at: number) => number {
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  } catch {
+    throw wrong('zone', 'zone must be a time zone, such as Europe/Berlin.');
+  }
+  return (at) => {
+    const text = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)/.exec(text) ?? [];
+    return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  };
 }
 
 /** A name that looks like one; anything else in an address may be a secret. */

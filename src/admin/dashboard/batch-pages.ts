@@ -6,9 +6,9 @@ import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.
 import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
-import { readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import { type BatchSum, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
-import { closedText } from './corrections-page.ts';
+import { closedText, dayField } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
   actForm,
@@ -36,19 +36,32 @@ const TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
 
 /** Every batch, newest first, by state, source and name. */
 export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
-  const { items, next } = await readBatchPage(api, url);
+  const { items, next, sum } = await readBatchPage(api, url);
   const now = api.base.store.time.now();
   const states = Object.keys(TONES);
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/batches', [
+    dayField(url),
     textField(url, 'q', 'File or batch'),
     select(url, 'state', 'State', states),
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
   ]);
   const list = items.length === 0 ? html`<p>No batches match.</p>` : batchTable('Batches', items, now);
-  return { title: 'Batches', body: html`<h1>Batches</h1>${form}${list}${nextLink(url, next)}` };
+  return { title: 'Batches', body: html`<h1>Batches</h1>${form}${sumTable(sum)}${list}${nextLink(url, next)}` };
 }
+
+/** How many orders arrived in the files that match, on all pages of the list. */
+function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: BatchSum }): Html {
+  const row = (title: string, sum: BatchSum) => [html`${title}`, ...SUMMED.map((name) => cell(sum[name]))];
+  const both = [row('files', files), ...(fixFiles.files === 0 ? [] : [row('fix files', fixFiles)])];
+  const note =
+    fixFiles.files === 0 ? '' : ' The orders of fix files were counted before, in the files that they correct.';
+  const titles = ['sum', 'number', 'orders', 'accepted', 'duplicate', 'cancelled', 'needed a person', 'still open'];
+  return html`${table('Sum of all that match', titles, both)}<p class="quiet">Of an order that is in several files, all but the first are duplicates.${note}</p>`;
+}
+
+const SUMMED = ['files', 'orders', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
 
 /** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
 export function batchTable(caption: string, batches: readonly BatchView[], now: number, live?: string): Html {

@@ -101,7 +101,8 @@ export function actForm(options: {
 
 /** A form of filters, or of a search with its own `button`. They are in the address, so that a page can be kept, shared and reloaded. */
 export function filterForm(url: URL, action: string, fields: readonly Html[], button?: string): Html {
-  const isFiltered = button === undefined && [...url.searchParams.values()].some((value) => value !== '');
+  const isFiltered =
+    button === undefined && [...url.searchParams].some(([name, value]) => name !== 'zone' && value !== '');
   const all = isFiltered ? html`<a href="${action}">Show all</a>` : undefined;
   return html`<form method="get" action="${action}" class="filters" role="search">${fields}
 <button>${button ?? 'Filter'}</button> ${all}

@@ -1,4 +1,5 @@
 import { type BatchStanding, type StandingFacts, standingOf } from '../../operate/batches/list-batches.ts';
+import type { OutcomeCounts } from '../../order/outcome.ts';
 
 /** What a list of batches filters by. `startedAt`: milliseconds since 1970. */
 export type BatchRow = StandingFacts & {
@@ -12,8 +13,8 @@ export type BatchRow = StandingFacts & {
   unsettled?: true;
   /** Its unreadable file was removed. */
   isDismissed?: true;
-  /** It has dead letters, open or closed. */
-  hasLetters?: true;
+  isFixFile?: true;
+  counts: OutcomeCounts;
 };
 
 /** Selects batches; a batch must match everything that is given. `q`: part of the file's or the batch's name. */
@@ -23,8 +24,9 @@ export type BatchRowFilter = {
   open?: boolean;
   source?: string;
   q?: string;
-  /** Milliseconds since 1970. */
+  /** When it was taken, milliseconds since 1970; `until` is excluded. */
   since?: number;
+  until?: number;
 };
 
 /** Batches by standing, and what needs a person. */
@@ -32,7 +34,7 @@ export type BatchTotals = { batches: Record<BatchStanding, number>; open: number
 
 export type BatchTable = ReturnType<typeof createBatchTable>;
 
-/** The batches of an environment in memory, about 300 bytes each, the newest first. */
+/** The batches of an environment in memory, about 400 bytes each, the newest first. */
 export function createBatchTable() {
   const rows = new Map<string, BatchRow>();
   let names: string[] | undefined;
@@ -54,20 +56,22 @@ export function createBatchTable() {
     }
   }
 
-  /** The names of at most `limit` batches that are older than `after`. */
-  function page(filter: BatchRowFilter, limit: number, after?: string): { names: string[]; next: string | undefined } {
-    const found: string[] = [];
+  /** The batches that match, the newest first. */
+  function* matching(filter: BatchRowFilter): Generator<BatchRow> {
     const needsPerson = openTest();
     for (const row of newestFirst()) {
       // Asked for every row, because it remembers the files that were read later.
       const isOpen = needsPerson(row);
-      if (after !== undefined && row.batch >= after) continue;
       if (filter.since !== undefined && row.startedAt < filter.since) break;
-      if ((filter.open && !isOpen) || !matches(row, filter)) continue;
-      if (found.length === limit) return { names: found, next: found.at(-1) };
-      found.push(row.batch);
+      if ((!filter.open || isOpen) && matches(row, filter)) yield row;
     }
-    return { names: found, next: undefined };
+  }
+
+  /** The names of at most `limit` of them that are older than `after`. */
+  function page(filter: BatchRowFilter, limit: number, after?: string): { names: string[]; next: string | undefined } {
+    const rows = matching(filter).filter(({ batch }) => after === undefined || batch < after);
+    const names = [...rows.take(limit + 1).map(({ batch }) => batch)];
+    return names.length > limit ? { names: names.slice(0, limit), next: names[limit - 1] } : { names, next: undefined };
   }
 
   function totals(): BatchTotals {
@@ -83,15 +87,12 @@ export function createBatchTable() {
 
   /** The newest unreadable files, at most so many. */
   function unreadable(most: number): string[] {
-    const found: string[] = [];
-    for (const row of newestFirst()) {
-      if (standingOf(row) === 'unreadable') found.push(row.batch);
-      if (found.length === most) break;
-    }
-    return found;
+    const found = newestFirst().filter((row) => standingOf(row) === 'unreadable');
+    return [...found.take(most).map(({ batch }) => batch)];
   }
 
-  return { put, remove, page, totals, unreadable, find: (batch: string) => rows.get(batch), names: () => rows.keys() };
+  const find = (batch: string) => rows.get(batch);
+  return { put, remove, matching, page, totals, unreadable, find, names: () => rows.keys() };
 }
 
 const NONE: Record<BatchStanding, number> = { reading: 0, sending: 0, held: 0, finished: 0, unreadable: 0 };
@@ -108,7 +109,8 @@ function openTest(): (row: BatchRow) => boolean {
   };
 }
 
-function matches(row: BatchRow, { state, source, q }: BatchRowFilter): boolean {
+function matches(row: BatchRow, { state, source, q, until }: BatchRowFilter): boolean {
+  if (until !== undefined && row.startedAt >= until) return false;
   if (state !== undefined && standingOf(row) !== state) return false;
   if (source !== undefined && row.source !== source) return false;
   const words = q?.trim().toLowerCase() ?? '';

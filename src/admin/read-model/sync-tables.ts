@@ -5,7 +5,7 @@ import { isDismissed, standingOf } from '../../operate/batches/list-batches.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
-import { needsPerson, OUTCOMES } from '../../order/outcome.ts';
+import { countNeedingPerson, noOutcomes, OUTCOMES } from '../../order/outcome.ts';
 import type { BatchRow, BatchTable } from './batch-table.ts';
 import { type Change, createChangeReader } from './changes.ts';
 import { createProgressScan } from './progress-scan.ts';
@@ -47,7 +47,7 @@ export function createSync(context: ModelContext, tables: Tables) {
     for (const group of inGroups(names)) {
       const rows = (await Promise.all(group.map(readRow))).filter((row) => row !== undefined);
       for (const row of rows) table.put(row);
-      done.push(...rows.filter(({ state, hasLetters }) => state === 'done' && hasLetters));
+      done.push(...rows.filter((row) => row.state === 'done' && hasLetters(row)));
     }
     const withLetters = done.filter(({ open }) => open > 0).map(({ batch }) => batch);
     later.begin(done.filter(({ open }) => open === 0).map(({ batch }) => batch));
@@ -70,7 +70,7 @@ export function createSync(context: ModelContext, tables: Tables) {
 
   async function applyChange(batch: string, { closings, isWritten }: Changed): Promise<void> {
     const now = await refreshRow(batch);
-    if (now === undefined || (now.state === 'done' && !now.hasLetters)) return letters.remove(batch);
+    if (now === undefined || (now.state === 'done' && !hasLetters(now))) return letters.remove(batch);
     if (now.state === 'done' && isWritten) return loadReports([batch]);
     if (closings.length > 0) await letters.close(batch, closings);
   }
@@ -138,9 +138,24 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
 
   async function readRow(name: string): Promise<BatchRow | undefined> {
     const found = await redis.hmget(keys.batch(name), ...FIELDS);
-    const [batch, source, file, state, startedAt, open, total, held, unsettled, unreadable, settledPath, ...needing] =
-      found.map((one) => one ?? undefined);
+    const [
+      batch,
+      source,
+      file,
+      state,
+      startedAt,
+      open,
+      total,
+      held,
+      unsettled,
+      unreadable,
+      settledPath,
+      fix,
+      ...counted
+    ] = found.map((one) => one ?? undefined);
     if (batch === undefined) return undefined;
+    const counts = noOutcomes();
+    for (const [i, outcome] of OUTCOMES.entries()) counts[outcome] = Number(counted[i] ?? 0);
     const row: BatchRow = {
       batch,
       source: source ?? '',
@@ -152,7 +167,8 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
       ...(held === undefined ? {} : { held: true }),
       ...(unsettled === undefined || state === 'done' ? {} : { unsettled: true }),
       ...(unreadable === undefined ? {} : { unreadable: true }),
-      ...(needing.some((count) => Number(count ?? 0) > 0) ? { hasLetters: true } : {}),
+      ...(fix === undefined ? {} : { isFixFile: true }),
+      counts,
     };
     if (settledPath === undefined || standingOf(row) !== 'unreadable') return row;
     return (await isDismissed({ settledPath, open: row.open })) ? { ...row, isDismissed: true } : row;
@@ -176,6 +192,11 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
   return { readRow, loadReports, progress };
 }
 
+/** Whether it has dead letters, open or closed. */
+function hasLetters({ counts }: BatchRow): boolean {
+  return countNeedingPerson(counts) > 0;
+}
+
 const FIELDS = [
   'batch',
   'source',
@@ -188,7 +209,8 @@ const FIELDS = [
   'unsettled',
   'unreadable',
   'settledPath',
-].concat(OUTCOMES.filter(needsPerson).map((outcome) => `n:${outcome}`));
+  'isFixFile',
+].concat(OUTCOMES.map((outcome) => `n:${outcome}`));
 
 function inGroups<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP));

@@ -38,6 +38,7 @@ export type Batch = {
     warnings: string[];
     /** A fix file: the source whose mapping reads it, where it is not its own. */
     readAs?: string;
+    isFixFile?: true;
   };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */
   begunWith?: string;
@@ -161,7 +162,9 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
 
   /** The first pass read the file to its end. */
   async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
-    await redis.hset(keys.batch(batch), { inspection: JSON.stringify(inspection) });
+    const { isFixFile } = inspection;
+    const fields = { inspection: JSON.stringify(inspection), ...(isFixFile && { isFixFile: '1' }) };
+    await redis.hset(keys.batch(batch), fields);
   }
 
   /** The first order is about to be admitted, from content with this SHA-256. */

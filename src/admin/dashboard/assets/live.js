@@ -19,6 +19,13 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   }
 }
 
+// A day that is entered begins and ends in the zone of the times.
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+for (const shown of document.querySelectorAll('[data-zone]')) {
+  if (shown instanceof HTMLInputElement) shown.value = timeZone;
+  else shown.textContent = timeZone;
+}
+
 const STATUS = '/api/v1/status';
 const source = document.querySelector('[data-source]')?.getAttribute('data-source') ?? '';
 const numbers = new Intl.NumberFormat('en-US');
