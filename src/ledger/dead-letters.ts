@@ -1,5 +1,6 @@
 import type { Closing, DeadLetter, Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
+import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
@@ -11,7 +12,7 @@ import { discarded } from './state-machine/decision.ts';
 export type OpenDeadLetter = { batch: string; field: string };
 
 /** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is ledger time in milliseconds. */
-export type FixedBy = { at: number; batch: string; successor?: Successor };
+export type FixedBy = { at: number; batch: string; successor?: Successor; outcome?: Outcome };
 
 /** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */
 export type ClosingRequest = {
@@ -104,8 +105,9 @@ function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest[
   return { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
 }
 
-function fixedBy({ batch, successor }: FixedBy) {
-  return { by: 'fixed', batch, ...(successor === undefined ? {} : { successor }) };
+function fixedBy({ at, batch, successor, outcome }: FixedBy) {
+  const end = outcome && { end: { at: new Date(at).toISOString(), by: outcome, batch } };
+  return { by: 'fixed', batch, ...(successor === undefined ? end : { successor }) };
 }
 
 /** What is kept of the number: the content that the API has. */

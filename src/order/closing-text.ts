@@ -20,6 +20,8 @@ export function closingWord(by: string): string {
       return 'shown again with the accepted content';
     case 'fixed':
       return 'came back';
+    case 'duplicate':
+      return 'found to be a duplicate';
     case 'confirmed':
       return 'confirmed as accepted';
     case 'resent':

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
+import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
@@ -20,8 +21,8 @@ export type FixedDeps = {
   reported(batch: string): AsyncIterable<DeadLetter>;
 };
 
-/** A dead letter whose rows came back: its number now, and its dead letter if it needs a person again. */
-type CameBack = { number: string; successor: Successor | undefined };
+/** A dead letter whose rows came back: its number and outcome now, and its dead letter if it needs a person again. */
+type CameBack = { number: string; outcome: Outcome; successor: Successor | undefined };
 
 /** What came back, by batch and place of the old dead letter. */
 type CameBackOf = Map<string, Map<string, CameBack>>;
@@ -56,7 +57,7 @@ function remember(cameBack: CameBackOf, { order, result: { outcome }, deadLetter
   for (const { fixTarget } of records) {
     if (fixTarget === undefined) continue;
     const places = cameBack.get(fixTarget.batch) ?? new Map<string, CameBack>();
-    cameBack.set(fixTarget.batch, places.set(fixTarget.place, { number, successor }));
+    cameBack.set(fixTarget.batch, places.set(fixTarget.place, { number, outcome, successor }));
   }
 }
 
@@ -85,13 +86,13 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     cameBack.clear();
   };
 
-  async function closeOne(deadLetter: DeadLetter, batch: string, { successor }: CameBack): Promise<void> {
+  async function closeOne(deadLetter: DeadLetter, batch: string, { outcome, successor }: CameBack): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
     if (known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore')) return;
     await deadLetters.close(batch, deadLetter, known, {
       at: time.now(),
       batch: by,
-      ...(successor === undefined ? {} : { successor }),
+      ...(successor === undefined ? { outcome } : { successor }),
     });
   }
 }

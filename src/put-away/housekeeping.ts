@@ -111,13 +111,18 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
   }
 
   /** Follows the rows from batch to batch to where they wait, or to how they ended; neither if the report expired. */
-  async function follow({ batch, successor }: Closing): Promise<{ waitsIn?: string; end?: Closing }> {
-    if (batch === undefined || successor === undefined) return {};
+  async function follow({
+    batch,
+    successor,
+    number,
+    end: ended,
+  }: Closing): Promise<{ waitsIn?: string; end?: Closing }> {
+    if (batch === undefined || successor === undefined) return ended === undefined ? {} : { end: { number, ...ended } };
     const next = await closingsIn(batch);
     if (next === undefined) return {};
     const end = closingFor(successor, next);
     if (end === undefined) return { waitsIn: batch };
-    return end.successor === undefined ? { end } : await follow(end);
+    return end.successor === undefined ? { end: { ...end, ...end.end } } : await follow(end);
   }
 
   /** With the name of the file of `shown`, and the person who submitted the file that brought the order. */

@@ -73,7 +73,7 @@ export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, poin
 /** Both readings of a row whose cells only count: `1,2,3`. */
 export function columnNumbers(row: { place: Place; cells: readonly string[] }, field: string, value: string) {
   const count = shorten(row.cells.map((cell) => cell.trim()).join(' '), 60);
-  const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. If the source always writes such a row, ask your operator to name it in skipRows`;
+  const message = `this row (${count}) can be an order, or only numbers the columns; remove it, or write ${CONFIRMED} into _error_check of the fix file if it is an order. For your operator: if the source always writes such a row, name it in skipRows`;
   return { ...problemOf('two-readings', row.place, field, value), message };
 }
 
@@ -173,7 +173,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
       const code = /^\d+$/.test(value) ? likelyCode(Number(value)) : undefined;
       if (code !== undefined)
         return `${shown} can be the quantity, or ${code}; enter the quantity, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is`;
-      return `${shown} can be read in two ways; ${readings(value)}, or ask your operator to check decimal in the mapping of the source`;
+      return `${shown} can be read in two ways; ${readings(value)}. The .xlsx form of the fix file keeps what you enter. For your operator: check decimal in the mapping of the source`;
     }
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
@@ -212,17 +212,17 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'row-in-doubt':
       return `a row of this order may be missing: ${value} and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write ${CONFIRMED} into _error_check of its rows in the fix file`;
     case 'cut-off':
-      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, add a line end to its last line, or ask your operator to set finalNewline: optional in the mapping`;
+      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, or add a line end to its last line. For your operator: finalNewline: optional in the mapping accepts it`;
     case 'repeated-row':
-      return `${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one and remove the other. In a fix file, also write ${CONFIRMED} into _error_check of each remaining row of the order. If both rows are meant, ask your operator to set repeatedRows: allow in the mapping of the source`;
+      return `${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one and remove the other. In a fix file, also write ${CONFIRMED} into _error_check of each remaining row of the order. For your operator: if both rows are always meant, set repeatedRows: allow in the mapping of the source`;
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row; if it is a label, discard the order in the dashboard or ask your operator to do so, and, in a table, to name such rows in skipRows in the mapping of the source. If it is a value, ask your operator to set totalRows: allow there`;
+      return `${shown} is either a value or the label of a totals row; if it is a label, discard the order in the dashboard or ask your operator to do so. For your operator: in the mapping of the source, name such rows of a table in skipRows; if it is a value, set totalRows: allow`;
     case 'called-off':
-      return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. If it never means that, ask your operator to set otherReadings: allow in the mapping of the source`;
+      return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: if it never means that, set otherReadings: allow in the mapping of the source`;
     case 'other-value':
-      return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. If such rows are always right, ask your operator to set otherReadings: allow in the mapping of the source`;
+      return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. For your operator: if such rows are always right, set otherReadings: allow in the mapping of the source`;
     case 'nested':
       return `contains another order or item at ${value}, which po-sync would not send; move it into the list of orders or items, or remove it`;
     case 'other-order':
@@ -238,9 +238,10 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
   }
 }
 
-/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234; 1.2 of a worksheet is 1200 or 1.2. */
+/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234; 1.2 of a worksheet is 1200 or 1.2. Few quantities may have a fraction. */
 function readings(value: string): string {
   const [, before = '', after = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
   const fraction = after.replace(/0+$/, '');
-  return `enter ${before}${after.slice(0, 3).padEnd(3, '0')} or ${fraction === '' ? before : `${before} followed by the fraction ${fraction}`}`;
+  const thousands = `${before}${after.slice(0, 3).padEnd(3, '0')}`;
+  return `enter ${thousands} or ${fraction === '' ? before : 'the correct quantity'}`;
 }

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Closed } from '../../src/order/dead-letter.ts';
@@ -156,6 +156,16 @@ it('an order that was given another number is found by both, and a discarded one
   });
   const before = (await person.page('/order?number=PO-41')).text;
   expect(before).toMatch(/the rows of numbers\.csv: came back in <a [^>]*>[^<]*<\/a> by [^<]+ as <a [^>]*>PO-49<\/a>/);
+  const letter = await until('how it ended', async () => {
+    const { body } = await person.call('GET', pathOf(ids.get('PO-41')));
+    return (body['closed'] as Closed | undefined)?.end && (body['closed'] as Closed);
+  });
+  expect(letter).toMatchObject({ by: 'fixed', number: 'PO-49', end: { by: 'accepted', batch: letter.batch } });
+  await until('the first page', async () => {
+    const report = (await place.reportsNow()).find(({ file }) => file === 'numbers.csv');
+    const page = await readFile(path.join(place.folder, 'reports', report?.batch ?? '', 'report.html'), 'utf8');
+    return /came back in .*numbers\.line-2\.fix.* as <bdi>PO-49<\/bdi>.*; then accepted there/.test(page);
+  });
   const discarded = await until('the history of the discarded one', async () => {
     const { text } = await person.page('/order?number=PO-42');
     return text.includes('>numbers.csv</a>, line 3') ? text : undefined;

@@ -585,7 +585,7 @@ describe('numbers of one file', () => {
     const { orders, inspection } = await readText(text);
     expect(orders.every(({ valid }) => valid)).toBe(true);
     expect(inspection.warnings).toEqual([
-      'Line 2 is read as an order. If it only numbers the columns, name it in skipRows.',
+      'Line 2 is read as an order. If it only numbers the columns, ask your operator. For your operator: name it in skipRows.',
     ]);
   });
 

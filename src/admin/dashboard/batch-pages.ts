@@ -170,7 +170,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
-    ['report', html`<code>${report}</code>`],
+    ['for your operator: report', html`<code>${report}</code>`],
     ['downloads', downloads.length === 0 ? undefined : html`${downloads}`],
   ]);
 }

@@ -36,7 +36,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
 ${pauses.map((pause) => pauseBox(pause, now))}
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
-${mayOperate ? switchForm(status, back, confirm) : undefined}
+${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
 ${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${count(deadLetters)}</a></strong> ${deadLetters === 1 ? 'order needs' : 'orders need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
@@ -45,7 +45,8 @@ ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches
 ${waits(status)}
 ${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}<p>${DISMISS}</p>`}
 <h2>Sources</h2>
-${sources(status)}`;
+${sources(status)}
+${mayOperate && pauses.length === 0 ? html`<h2>Delivery</h2>${switchForm(status, back, confirm)}` : undefined}`;
   return { title: 'Overview', body, live: '/api/v1/status', scripts: ['plots.js'] };
 }
 

@@ -195,7 +195,7 @@ function refuseOtherHeader(row: Row, header: Row, mapping: Mapping): void {
 function otherTable({ line, cells }: Row, header: Row) {
   const message = `Line ${line} (${shown(cells)}) looks like the header of another table; the header on line ${header.line} has ${shown(header.cells)}.`;
   const remedy =
-    'Split the file before each header and drop the parts that are orders, or name other lines in skipRows.';
+    'Split the file before each header and drop the parts that are orders. For your operator: skipRows in the mapping names other lines.';
   return unreadable('header', message, { line }, remedy);
 }
 

@@ -144,7 +144,9 @@ export function watchColumnNumbers({ header, at, names, errorColumns }: Columns,
     held: () => (line === undefined || isOrder() ? {} : { numberedAt: line }),
     warnings(): string[] {
       if (line === undefined || !isOrder()) return [];
-      return [`Line ${line} is read as an order. If it only numbers the columns, name it in skipRows.`];
+      return [
+        `Line ${line} is read as an order. If it only numbers the columns, ask your operator. For your operator: name it in skipRows.`,
+      ];
     },
   };
 }

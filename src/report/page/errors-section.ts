@@ -108,7 +108,7 @@ function seen({ firstAt, lastAt }: ErrorGroup): Html {
 type Column = {
   name: string;
   show: (order: AffectedOrder) => Html | undefined;
-  kind: 'figure' | 'data' | 'prose' | 'story';
+  kind: 'figure' | 'data' | 'data items' | 'prose' | 'story';
 };
 
 /** Line and order always; other columns only if they add information. */
@@ -132,8 +132,14 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       { name: 'Items', show: ({ refusedItems }) => data(visible(refusedItems, MOST_ITEMS)), kind: 'data' },
       occurs((order) => order.refusedItems),
     ],
-    [{ name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data' }, hasKnown],
-    [{ name: 'Already known', show: ({ items, knownItems }) => itemList(knownItems, items), kind: 'data' }, hasKnown],
+    [
+      { name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data items' },
+      hasKnown,
+    ],
+    [
+      { name: 'Already known', show: ({ items, knownItems }) => itemList(knownItems, items), kind: 'data items' },
+      hasKnown,
+    ],
     [
       { name: 'Message', show: (order) => prose(order.message, LONGEST_MESSAGE), kind: 'prose' },
       differs((order) => order.message),
@@ -165,7 +171,10 @@ function settled({ closed }: AffectedOrder): Html | undefined {
     return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${what}`;
   }
   const first = html`${endText(closed)}${as}, ${timeText(at)}`;
-  const last = later && html`; then ${endText(later)}, ${timeText(later.at)}`;
+  const isThere = later?.batch !== undefined && later.batch === closed.batch;
+  const last =
+    later &&
+    (isThere ? html`; then ${closingWord(later.by)} there` : html`; then ${endText(later)}, ${timeText(later.at)}`);
   return html`${first}${last}${what}`;
 }
 

@@ -123,7 +123,7 @@ function stepsElsewhere({ waiting }: Story): Html[] {
 
 /** Merged cells, and lists that show a number only in its first row. */
 function repeatNumbers(): Html {
-  return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below. If all your files are like that, ask your operator to set <code>fillDown</code> in the mapping.`;
+  return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below. If all your files are like that, ask your operator. For your operator: <code>fillDown</code> in the mapping.`;
 }
 
 /** The fix file has them too: what it leaves out stays open. */

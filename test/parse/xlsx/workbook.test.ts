@@ -62,7 +62,7 @@ describe('a workbook', () => {
       {
         number: '1',
         problems: [
-          { code: 'ambiguous-number', message: expect.stringContaining('enter 1200 or 1 followed by the fraction 2') },
+          { code: 'ambiguous-number', message: expect.stringContaining('enter 1200 or the correct quantity') },
         ],
       },
       { number: '2', order: { items: [{ quantity: 3.5 }] } },
