@@ -129,6 +129,10 @@ describe('every page', () => {
     }
   });
 
+  it('shows the figures of the overview before the button that pauses delivery', async () => {
+    expect(await page('/')).toMatch(/<ul class="figures">.*<h2>Delivery<\/h2>.*>Pause delivery</s);
+  });
+
   it('is reached by links that exist', async () => {
     const seen = new Set<string>();
     const queue = ['/'];

@@ -89,8 +89,7 @@ td.data { font-family: var(--mono); font-size: 0.85rem; }
 td.data .soft { font-family: system-ui, sans-serif; }
 col.figure { width: 4.5rem; } col.data { width: 24%; } col:last-child { width: auto; }
 col.prose ~ col.story:last-child { width: 36%; } colgroup:has(.prose ~ .story) col.data { width: 15%; }
-.wide colgroup:has(.data ~ .data ~ .data) col.data { width: 14%; }
-.wide colgroup:has(.items) col.items { width: auto; }
+.wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items) { width: 14%; } col.items { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
 .orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }

@@ -342,6 +342,7 @@ it('a conflict shows the items of this file next to the known ones', () => {
   if (one.deadLetter) Object.assign(one.deadLetter, { payload: content(5), known: content(3) });
   const text = textOf(pageOf([one]));
   expect(text).toContain('Line Order In this file Already known 2 PO-2 A × 5 B × 1 A × 3 B × 1');
+  expect(pageOf([one])).toContain('<col class="data items"><col class="data items"></colgroup>');
   expect(pageOf([one]).match(/(?<=item other">)[^<]*/g)).toEqual(['A × 5', 'A × 3']);
 });
 
