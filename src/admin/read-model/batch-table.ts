@@ -70,7 +70,7 @@ export function createBatchTable() {
   /** The names of at most `limit` of them that are older than `after`. */
   function page(filter: BatchRowFilter, limit: number, after?: string): { names: string[]; next: string | undefined } {
     const rows = matching(filter).filter(({ batch }) => after === undefined || batch < after);
-    const names = [...rows.take(limit + 1).map(({ batch }) => batch)];
+    const names = Array.from(rows.take(limit + 1), ({ batch }) => batch);
     return names.length > limit ? { names: names.slice(0, limit), next: names[limit - 1] } : { names, next: undefined };
   }
 
@@ -88,7 +88,7 @@ export function createBatchTable() {
   /** The newest unreadable files, at most so many. */
   function unreadable(most: number): string[] {
     const found = newestFirst().filter((row) => standingOf(row) === 'unreadable');
-    return [...found.take(most).map(({ batch }) => batch)];
+    return Array.from(found.take(most), ({ batch }) => batch);
   }
 
   const find = (batch: string) => rows.get(batch);
