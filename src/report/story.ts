@@ -122,12 +122,10 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
 }
 
-/** Articles counted in a group; those of later orders are counted only if they are among them. */
-const MOST_ARTICLES = 1000;
-
+/** Counts the first 1,000 articles of a group, so that memory is bounded. */
 function addArticles({ articles }: ErrorGroup, { payload }: DeadLetter): void {
   for (const article of new Set(itemsIn(payload).map(({ articleCode }) => articleCode))) {
-    if (articles.has(article) || articles.size < MOST_ARTICLES) articles.set(article, (articles.get(article) ?? 0) + 1);
+    if (articles.has(article) || articles.size < 1000) articles.set(article, (articles.get(article) ?? 0) + 1);
   }
 }
 
