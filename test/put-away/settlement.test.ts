@@ -137,8 +137,11 @@ describe('settlement', () => {
     const { settlement } = place.daemon('first');
     await place.settled(settlement);
     await place.forgetThatItIsDone();
-    await settlement.progress(place.batch);
-    expect(await place.report()).toMatchObject({ state: 'running' });
+    // The lease of the report may be given back a moment after the batch is done.
+    await until('the progress', async () => {
+      await settlement.progress(place.batch);
+      return (await place.report()).state === 'running';
+    });
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
   });
