@@ -5,21 +5,24 @@ import { ordersUnderWay } from '../ledger/job.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { type AdmitPageDeps, createAdmitPage } from './admit-page.ts';
 import type { FileFacts } from './plan.ts';
-import type { Throughput } from './throughput.ts';
+import { createLookAhead, type LookAheadDeps, type Throughput } from './throughput.ts';
 
 export type AdmissionDeps = AdmitPageDeps & {
-  batches: Pick<Batches, 'held'>;
+  batches: Pick<Batches, 'held' | 'readingWaits'>;
   clock: Clock;
   throughput: Pick<Throughput, 'fewSeconds'>;
 };
 
-/** Admits a page of a batch's orders, waiting for its turn. False: the signal aborted first. */
+/** Admits a page of a batch's orders, waiting for its turn. `onPortion`: up to this ordinal. False: the signal aborted first. */
 export type Admit = (
   batch: Batch,
   page: readonly CheckedOrder[],
   file: FileFacts,
   signal: AbortSignal,
+  onPortion?: (ordinal: number) => void,
 ) => Promise<boolean>;
+
+export type Admission = Omit<ReturnType<typeof createAdmission>, 'tick'>;
 
 /** Files whose portions are admitted at the same time. */
 const TURNS = 4;
@@ -43,6 +46,7 @@ export function createAdmission(deps: AdmissionDeps) {
   const admitPage = createAdmitPage(deps);
   const turns = createSemaphore(TURNS);
   let heldOrders = 0;
+  const { room, released } = createGate(deps, () => heldOrders);
 
   /** Counts the orders of held batches again. Call regularly. */
   async function tick(): Promise<void> {
@@ -54,11 +58,19 @@ export function createAdmission(deps: AdmissionDeps) {
     heldOrders = found;
   }
 
-  const admit: Admit = async (batch, page, file, signal) => {
-    for (let i = 0; i < page.length; ) {
+  /** Counts orders that failed a check without a turn, because none of them is sent. Repeatable. */
+  const countInvalid = async (batch: Batch, page: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
+    const invalid = page.filter(({ valid }) => !valid);
+    if (invalid.length > 0) await admitPage(batch, invalid, file);
+  };
+
+  const admit: Admit = async (batch, page, file, signal, onPortion) => {
+    await countInvalid(batch, page, file);
+    const valid = page.filter((order) => order.valid);
+    for (let i = 0; i < valid.length; ) {
       if (!(await released(batch.batch, signal))) return false;
       const size = portion();
-      const orders = page.slice(i, i + size);
+      const orders = valid.slice(i, i + size);
       const done = await turns.hold(async () => {
         if (!(await room(signal))) return false;
         await admitPage(batch, orders, file);
@@ -66,14 +78,26 @@ export function createAdmission(deps: AdmissionDeps) {
       });
       if (!done) return false;
       i += size;
+      onPortion?.(orders.at(-1)?.ordinal ?? 0);
     }
     return true;
+  };
+
+  /** Builds what looks at the rest of a file while a page of it waits. `read`: how many of its orders are admitted. */
+  const lookAhead = (batch: Batch, file: FileFacts, read: () => number, pages: LookAheadDeps['pages']) => {
+    const begin = () => batches.readingWaits(batch.batch, read());
+    return createLookAhead({ clock, pages, begin, count: (orders) => countInvalid(batch, orders, file) });
   };
 
   function portion(): number {
     return Math.max(LEAST, Math.min(MOST, Math.floor(throughput.fewSeconds() * SHARE)));
   }
 
+  return { admit, lookAhead, tick };
+}
+
+/** What a page waits for. `heldOrders`: orders of held batches. */
+function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps, heldOrders: () => number) {
   async function room(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && !(await hasRoom())) await clock.sleep(LOOK_AGAIN, signal);
     return !signal.aborted;
@@ -81,7 +105,7 @@ export function createAdmission(deps: AdmissionDeps) {
 
   async function hasRoom(): Promise<boolean> {
     const [sendable, unsettled] = await Promise.all([ledger.sendable(store.time.now()), ledger.unsettled()]);
-    return sendable < throughput.fewSeconds() + heldOrders && unsettled < MOST_UNSETTLED + heldOrders;
+    return sendable < throughput.fewSeconds() + heldOrders() && unsettled < MOST_UNSETTLED + heldOrders();
   }
 
   /** Waits while the batch is held; false when the signal aborted first. */
@@ -95,5 +119,5 @@ export function createAdmission(deps: AdmissionDeps) {
     return !signal.aborted;
   }
 
-  return { admit, tick };
+  return { room, released };
 }

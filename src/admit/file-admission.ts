@@ -7,15 +7,15 @@ import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, sameContentText } from '../order/batch.ts';
-import { createPager } from '../order/order.ts';
+import { type CheckedOrder, createPager } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
-import { unreadable } from '../parse/unreadable.ts';
+import { changedSince } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
 import { foreignBatch, type HowToRead, howToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
-import { type Admit, createAdmission } from './admit.ts';
+import { type Admission, createAdmission } from './admit.ts';
 import { measureThroughput } from './throughput.ts';
 
 type FileAdmissionDeps = {
@@ -47,7 +47,7 @@ export function createFileAdmission({ context, book, queue, inspections }: FileA
   const { ledger, batches, identity } = book;
   const throughput = measureThroughput(clock, () => changesByOthers(store, identity));
   const retention = createRetention({ ...store, keep: config.ledger.keep });
-  const { admit, tick } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
+  const { tick, ...admission } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
   const how = async (path: string, source: string): Promise<HowToRead> => {
     const found = await howToRead(path, source, { config, batches });
     const { unknownBatch: batch } = found;
@@ -56,7 +56,7 @@ export function createFileAdmission({ context, book, queue, inspections }: FileA
 
   return {
     ingest: (file, claim, on) =>
-      ingest(file, claim, { batches, admit, howToRead: how, log, inspections, stopping, ...on }),
+      ingest(file, claim, { batches, admission, howToRead: how, log, inspections, stopping, ...on }),
     tick,
     retention,
     delivered: throughput.count,
@@ -73,7 +73,7 @@ const PAGE = 200;
 type IngestDeps = {
   batches: Batches;
   /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
-  admit: Admit;
+  admission: Admission;
   howToRead(path: string, source: string): Promise<HowToRead>;
   log: Log;
   /** Inspections are kept for settlement. */
@@ -106,6 +106,7 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     const since = batches.epoch();
     const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
+    if (batch.waitsAfter !== undefined) await batches.readingWaits(file.batch, undefined);
     const signal = AbortSignal.any([stopping, lease.signal]);
     await using claim = await openClaim(file);
     const opened = { ...file, path: claim.path };
@@ -163,25 +164,13 @@ async function inspect(
   if (refusal !== undefined) return refusal;
   try {
     const inspection = await inspectFile(file.path, mapping, { signal, originals });
-    return batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection : changedSince(batch);
+    return batch.begunWith === undefined || batch.begunWith === inspection.sha256
+      ? inspection
+      : changedSince(batch.name);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
     throw error;
   }
-}
-
-/**
- * A file that was written to after some of its orders were admitted: their places now contain other orders. Admitted
- * orders continue. The file is put aside; when it is dropped again, only the other orders are sent.
- */
-function changedSince(batch: Batch): PoSyncError {
-  const message = `${batch.name} was written to after some of its orders were admitted.`;
-  return unreadable(
-    'changed',
-    message,
-    {},
-    'Drop the complete file again. Orders that were already sent are recognized.',
-  );
 }
 
 /** How many orders the file has; undefined when reading stopped before the end. */
@@ -192,18 +181,30 @@ async function admitAll(
   signal: AbortSignal,
   deps: IngestDeps,
 ): Promise<number | undefined> {
-  await deps.batches.admitting(file.batch, inspection.sha256);
-  const isCounted = await deps.batches.counted(file.batch);
+  const { batches, admission } = deps;
+  await batches.admitting(file.batch, inspection.sha256);
+  let isCounted = await batches.counted(file.batch);
   const pager = createPager(PAGE);
   const { records, isFixFile, reading } = inspection;
   const facts = { records, isFixFile, corrects: 'originals' in reading ? reading.originals : undefined };
+  const pages = () => readOrderPages(file.path, inspection, { signal });
+  let read = 0;
+  await using ahead = admission.lookAhead(batch, facts, () => read, pages);
+  const admitPage = async (page: readonly CheckedOrder[]): Promise<boolean> => {
+    const left = page.filter(({ ordinal }) => !isCounted(ordinal));
+    const admitting = admission.admit(batch, left, facts, signal, (ordinal) => (read = ordinal + 1));
+    const hasLooked = await ahead.during(admitting, page.at(-1)?.ordinal ?? 0);
+    if (!(await admitting)) return false;
+    if (hasLooked) isCounted = await batches.counted(file.batch);
+    if (hasLooked) await batches.readingWaits(file.batch, undefined);
+    return true;
+  };
   let total = 0;
-  for await (const orders of readOrderPages(file.path, inspection, { signal })) {
+  for await (const orders of pages()) {
     total += orders.length;
-    const pages = orders.filter(({ ordinal }) => !isCounted(ordinal)).flatMap(pager.add);
-    for (const page of pages) if (!(await deps.admit(batch, page, facts, signal))) return undefined;
+    for (const page of orders.flatMap(pager.add)) if (!(await admitPage(page))) return undefined;
   }
-  return (await deps.admit(batch, pager.rest(), facts, signal)) ? total : undefined;
+  return (await admitPage(pager.rest())) ? total : undefined;
 }
 
 /** The batch is still being read, so that it is found and read again. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import type { CheckedOrder } from '../order/order.ts';
 
 /** Measures how fast orders get their outcome, to limit how many may wait. */
 export type Throughput = {
@@ -55,5 +56,50 @@ export function measureThroughput(clock: Clock, byOthers: () => Promise<number> 
       roll();
       return Math.min(MOST, Math.max(LEAST, Math.round(perSecond * SECONDS)));
     },
+  };
+}
+
+/** Milliseconds for which a page waits before the rest of its file is looked at. */
+const PATIENCE = 1_000;
+
+export type LookAheadDeps = {
+  clock: Clock;
+  pages(): AsyncGenerator<CheckedOrder[]>;
+  /** A page waits. */
+  begin(): Promise<void>;
+  /** Counts those that failed a check. */
+  count(orders: readonly CheckedOrder[]): Promise<void>;
+};
+
+/**
+ * Counts orders that failed a check before their turn, so that people see them while delivery is paused. Reads the file once
+ * more, and only while a page waits.
+ */
+export function createLookAhead({ clock, pages, begin, count }: LookAheadDeps) {
+  let rest: AsyncGenerator<CheckedOrder[]> | undefined;
+
+  async function look(after: number, signal: AbortSignal): Promise<void> {
+    await begin();
+    rest ??= pages();
+    while (!signal.aborted) {
+      const { value: orders, done } = await rest.next();
+      if (done) return;
+      await count(orders.filter(({ ordinal }) => ordinal > after));
+    }
+  }
+
+  return {
+    /** Looks at the orders after this ordinal until the page is admitted; false if that does not take long. */
+    async during(admitting: Promise<unknown>, after: number): Promise<boolean> {
+      const admitted = new AbortController();
+      const end = () => admitted.abort();
+      admitting.then(end, end);
+      await clock.sleep(PATIENCE, admitted.signal);
+      if (admitted.signal.aborted) return false;
+      // What fails here fails again when the orders are admitted.
+      await look(after, admitted.signal).catch(() => undefined);
+      return true;
+    },
+    [Symbol.asyncDispose]: async () => void (await rest?.return(undefined)),
   };
 }

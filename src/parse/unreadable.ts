@@ -10,3 +10,13 @@ export function emptyFile() {
   const remedy = 'Drop the complete file again.';
   return unreadable('empty', 'The file is empty: it has no header and no orders.', {}, remedy);
 }
+
+/**
+ * A file that was written to after some of its orders were admitted: their places now contain other orders. Admitted
+ * orders continue. The file is put aside; when it is dropped again, only the other orders are sent.
+ */
+export function changedSince(name: string): PoSyncError {
+  const message = `${name} was written to after some of its orders were admitted.`;
+  const remedy = 'Drop the complete file again. Orders that were already sent are recognized.';
+  return unreadable('changed', message, {}, remedy);
+}

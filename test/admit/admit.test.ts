@@ -57,3 +57,43 @@ it('orders that wait for a later attempt do not limit admission', async () => {
   expect(await ledger.sendable(now)).toBe(2);
   expect(await ledger.unsettled()).toBe(3);
 });
+
+it('while a page waits, two readers count the invalid orders of the rest once, admit none, and end with their wait', async () => {
+  await using store = await openTestRedis();
+  const ledger = createLedger(store);
+  const batches = createBatches({ ...store, owner: 'daemon-1' });
+  const queue = { nameJob: () => 'c-1', add: async () => undefined };
+  const { log } = capturedLog();
+  const deps = { store, ledger, batches, queue, clock: systemClock, throughput: { fewSeconds: () => 0 }, log };
+  const { admit, lookAhead } = createAdmission({ ...deps, retention: { shown: async () => undefined } });
+  const batch = await batches.begin({ ...FILE, batch: 'long' }, 1);
+  const all = Array.from({ length: 40 }, (_, i) => (i % 10 === 5 ? invalid(`PO-${i}`, i) : order(`PO-${i}`, i)));
+  const facts = { records: 40, isFixFile: false };
+  const stop = new AbortController();
+  let isRead = false;
+  async function* pages() {
+    yield all.slice(0, 20);
+    yield all.slice(20);
+    isRead = true;
+    // The rest of the file.
+    await systemClock.sleep(600_000, stop.signal);
+  }
+  const readers = [1, 2].map(async () => {
+    await using ahead = lookAhead(batch, facts, () => 0, pages);
+    const admitting = admit(batch, all.slice(0, 10), facts, stop.signal);
+    return [await ahead.during(admitting, 9), await admitting];
+  });
+  await until('the end of the file', () => isRead);
+  expect(await batches.find('long')).toMatchObject({ counts: { invalid: 4 }, open: 4, waitsAfter: 0 });
+  expect(await ledger.unsettled()).toBe(0);
+  stop.abort();
+  expect(await Promise.all(readers)).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+});
+
+function invalid(number: string, ordinal: number): CheckedOrder {
+  const place = { line: ordinal + 2 };
+  return { ordinal, number, place, records: [], valid: false, problems: [], articles: [] };
+}

@@ -8,7 +8,13 @@ import { csvOf, type Ended, openWorkplace, type Running, type Workplace } from '
 
 const WRONG = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-*'], calls: '1-12' };
 
-type ShownBatch = { batch: string; file: string; state: string; held?: { reason: string } };
+type ShownBatch = {
+  batch: string;
+  file: string;
+  state: string;
+  held?: { reason: string };
+  counts?: { invalid: number };
+};
 
 describe('batches of a running daemon', () => {
   const stack = new AsyncDisposableStack();
@@ -182,6 +188,42 @@ describe('batches of a running daemon', () => {
       return page.includes('did not send them. 5 were accepted in another file. To send the others,');
     });
   });
+});
+
+it('a long file is examined while delivery is paused, and read on when it continues', async () => {
+  await using place = await openWorkplace();
+  const run = (...args: string[]): Promise<Ended> => place.run(args, { USER: 'anna' });
+  await run('pause');
+  const daemon = place.start(['start']);
+  const lines = csvOf(3000).split('\n');
+  const wrong = Array.from({ length: 10 }, (_, i) => 290 * (i + 1));
+  for (const line of wrong) lines[line - 1] = `${lines[line - 1]}x`;
+  await place.drop('long.csv', lines.join('\n'));
+  const batch = await until('every wrong order', async () => {
+    const { batches }: { batches: ShownBatch[] } = JSON.parse((await run('--json', 'batches', 'list')).out);
+    return batches.find(({ counts }) => counts?.invalid === 10);
+  });
+  const { out } = await run('--json', 'dead-letters', 'list', '--batch', batch.batch);
+  const { deadLetters }: { deadLetters: { location: { line: number }; message: string }[] } = JSON.parse(out);
+  expect(deadLetters.map(({ location }) => location.line).sort((a, b) => a - b)).toEqual(wrong);
+  expect(deadLetters.every(({ message }) => message.endsWith('enter digits only'))).toBe(true);
+  const shown = /\d+ of 3,000 orders read; the others are read when delivery continues/;
+  expect((await run('batches', 'show', batch.batch)).out.replace(/\s+/g, ' ')).toMatch(shown);
+  expect((await run('status')).out.replace(/\s+/g, ' ')).toMatch(shown);
+  // No other order is taken out of turn.
+  expect(JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders).toBeLessThan(200);
+  await run('resume');
+  const { counts } = await until('the report', async () =>
+    (await place.reportsNow()).find(({ state }) => state === 'finished'),
+  );
+  expect(counts).toMatchObject({ orders: 3000, accepted: 2990, invalid: 10 });
+  expect(place.stored().size).toBe(2990);
+  expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
+  const logged = daemon
+    .out()
+    .split('\n')
+    .filter((line) => line.includes('order needs a person') && line.includes(batch.batch));
+  expect(logged).toHaveLength(10);
 });
 
 it('start --once ends with 2 when a batch is held, also with its file half read', async () => {

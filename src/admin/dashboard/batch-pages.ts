@@ -1,7 +1,13 @@
 import { count, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
-import { type BatchStanding, type BatchView, CORRECT_FILE, settledIn } from '../../operate/batches/list-batches.ts';
+import {
+  type BatchStanding,
+  type BatchView,
+  CORRECT_FILE,
+  readingText,
+  settledIn,
+} from '../../operate/batches/list-batches.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -161,6 +167,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
       'file',
       inspection && `${inspection.shape.format.type}, ${count(inspection.records)} records, ${size(inspection.bytes)}`,
     ],
+    ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
     ['to dismiss it', toDismiss && html`remove <code>${toDismiss}</code>`],
     ['held', held && html`since ${timeText(new Date(held.since).toISOString())}: ${held.reason}`],

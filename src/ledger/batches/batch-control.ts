@@ -77,16 +77,25 @@ export function createBatchControl(deps: ControlDeps) {
       .exec();
   }
 
-  return { hold, release, held, cancel, isCancelled, notSettled, ...createEndOfReading(deps) };
+  return { hold, release, held, cancel, isCancelled, notSettled, ...createReading(deps) };
 }
 
-/** How the reading of a file ends. */
-function createEndOfReading({ redis, keys, identity }: ControlDeps) {
+/** How the reading of a file waits and ends. */
+function createReading({ redis, keys, identity }: ControlDeps) {
   const script = readScript(new URL('./total.lua', import.meta.url));
 
   /** The epoch of the ledger in which a reader begins, as this daemon knows it. */
   function epoch(): string {
     return identity?.known().epoch ?? '';
+  }
+
+  /** Reading waits for delivery after this many orders; undefined: it continues. */
+  async function readingWaits(batch: string, read: number | undefined): Promise<void> {
+    const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
+    const key = keys.batch(batch);
+    if (read === undefined) step.hdel(key, 'waitsAfter');
+    else step.hset(key, { waitsAfter: String(read) });
+    await step.exec();
   }
 
   /**
@@ -108,5 +117,5 @@ function createEndOfReading({ redis, keys, identity }: ControlDeps) {
     return (await runScript(redis, script, used, args)) !== -1;
   }
 
-  return { epoch, admitted };
+  return { epoch, readingWaits, admitted };
 }

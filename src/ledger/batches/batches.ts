@@ -46,6 +46,8 @@ export type Batch = {
   repeats?: SameContent;
   /** Orders that were admitted; absent while reading. */
   total?: number;
+  /** Reading waits for delivery after this many orders; those further down that failed a check are counted already. */
+  waitsAfter?: number;
   /** It waits for a person, and why. */
   held?: { reason: string; since: number };
   /** A person canceled what was not sent yet. */
@@ -229,6 +231,9 @@ function decode(fields: Record<string, string>): Batch {
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
     ...(fields['repeats'] === undefined ? {} : { repeats: JSON.parse(fields['repeats']) as SameContent }),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
+    ...(fields['waitsAfter'] === undefined || fields['state'] !== 'reading'
+      ? {}
+      : { waitsAfter: Number(fields['waitsAfter']) }),
     ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
     ...(fields['unreadable'] === undefined ? {} : { unreadable: JSON.parse(fields['unreadable']) as BatchError }),
     ...(fields['unsettled'] === undefined || fields['state'] === 'done'

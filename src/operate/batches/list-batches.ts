@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
-import { iso } from '../../core/format.ts';
+import { count, iso } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { canBeOfFile } from '../../order/batch.ts';
@@ -202,6 +202,14 @@ export function standingText({ batch, standing }: BatchView): string {
 export const UNSETTLED =
   'All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.';
 
+/** How far a file is read that waits for delivery; undefined for any other. */
+export function readingText({ waitsAfter, held, ...batch }: Batch): string | undefined {
+  if (waitsAfter === undefined || held !== undefined) return undefined;
+  const all = totalOrders(batch);
+  const of = all === undefined ? '' : ` of ${count(all)}`;
+  return `${count(waitsAfter)}${of} orders read; the others are read when delivery continues. Orders that failed a check are listed already.`;
+}
+
 /** Orders that have an outcome. */
 export function settledIn({ counts }: Batch): number {
   return countSettled(counts);
@@ -231,6 +239,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     error,
     held: held && { reason: held.reason, since: iso(held.since) },
     unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },
+    waitsAfter: batch.waitsAfter,
     cancelled: batch.cancelled,
     cancelledBy: batch.cancelledBy && { ...batch.cancelledBy, at: iso(batch.cancelledBy.at) },
     warnings: inspection?.warnings ?? [],
