@@ -137,6 +137,18 @@ describe('batches of a running daemon', () => {
       code: 1,
       err: expect.stringMatching(/is finished[\s\S]*none of its orders waits/),
     });
+    const person = await openOperator(place, daemon);
+    // The first was in the queue, the last was not read.
+    for (const [number, line] of [
+      ['PO-10001', 2],
+      ['PO-13000', 3001],
+    ]) {
+      const { text } = await person.page(`/order?number=${number}`);
+      expect(text.replace(/<[^>]*>/g, '')).toMatch(
+        new RegExp(`cancelled[^]*wrong\\.csv, line ${line}[^]*cancelled by anna`),
+      );
+      expect((await run('explain', String(number))).out).toMatch(/cancelled by anna/);
+    }
     await run('resume');
     expect((await run('batches', 'show', batch)).out).toMatch(/not sent are cancelled, by anna at 20/);
     // The ledger keeps no action of an order that was never admitted.
@@ -212,6 +224,14 @@ it('a long file is examined while delivery is paused, and read on when it contin
   expect((await run('status')).out.replace(/\s+/g, ' ')).toMatch(shown);
   // No other order is taken out of turn.
   expect(JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders).toBeLessThan(200);
+  const unread = await run('explain', 'PO-2500');
+  expect(unread).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is in long.csv, line 2501, and is not read yet'),
+  });
+  const page = await (await openOperator(place, daemon)).page('/order?number=PO-2500');
+  expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
+  expect((await run('explain', 'PO-9999')).err).toContain('not found');
   await run('resume');
   const { counts } = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state === 'finished'),

@@ -167,7 +167,7 @@ export async function readHistory(api: ApiContext, url: URL): Promise<FullHistor
   const { settled, unread } = await settledOf(api, number);
   const named = settled.flatMap(({ batch, closed }) => [batch, closed.batch, closed.end?.batch]);
   const reports = named.filter((batch) => batch !== undefined);
-  const history = await explainOrder(number, api.operatorOf(undefined), all ? 'all' : reports).catch(
+  const history = await explainOrder(number, api.operatorOf(undefined), api.search, all ? 'all' : reports).catch(
     async (error: unknown) => {
       throw await withNumbersLike(number, error, api);
     },

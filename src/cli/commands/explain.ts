@@ -27,8 +27,8 @@ import { nextStep } from './next-step.ts';
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
 export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  const found = await explainOrder(args.order, context);
   const search = createFileSearch((wanted, signal) => findInFile(wanted, context, signal));
+  const found = await explainOrder(args.order, context, search);
   const content = await readContent(found, { ...context, search });
   const history = content === undefined ? found : { ...found, content };
   const now = context.store.time.now();

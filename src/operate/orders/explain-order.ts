@@ -9,7 +9,8 @@ import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
-import type { OrderContent } from './order-content.ts';
+import type { SearchFile } from './file-search.ts';
+import { type OrderContent, unreadOrder } from './order-content.ts';
 import { readSurroundings } from './read-waits.ts';
 import { type Wait, waitOf } from './wait-of.ts';
 
@@ -65,6 +66,7 @@ export type OpenOrder = {
 export async function explainOrder(
   order: string,
   context: OperatorContext,
+  search: SearchFile,
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
@@ -83,7 +85,8 @@ export async function explainOrder(
   switch (known?.kind) {
     case undefined:
     case 'nothing':
-      if (appearances.length + operatorActions.length === 0) throw await unknownOrder(order, context);
+      if (appearances.length + operatorActions.length === 0)
+        throw (await unreadOrder(order, { ...context, search })) ?? (await unknownOrder(order, context));
       return { ...base, state: 'nothing' };
     case 'accepted': {
       const { at, attempts, batchNo } = known.compact;
@@ -111,6 +114,9 @@ async function cancellations(
   return found.flatMap((batch) => (batch?.cancelledBy ? [{ ...batch.cancelledBy, what: 'cancelled' as const }] : []));
 }
 
+/** Batches of which the canceled ones are searched for an order that the ledger does not have. */
+const NEWEST = 500;
+
 /** These batches, and those that ledger and open dead letters name for an order. */
 async function batchesOf(
   order: string,
@@ -126,7 +132,12 @@ async function batchesOf(
   const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
   const entry = known?.kind === 'open' ? known.entry.batch : undefined;
   const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
-  return [...new Set([own, entry, ...open, ...followers, ...more].filter((name) => name !== undefined))].sort();
+  // The ledger forgets an order that was canceled, and never had one that was not read.
+  const newest = known?.kind === 'nothing' ? await Promise.all((await batches.names(0, NEWEST)).map(batches.find)) : [];
+  const cancelled = newest.flatMap((batch) => (batch?.cancelled ? [batch.batch] : []));
+  return [
+    ...new Set([own, entry, ...open, ...cancelled, ...followers, ...more].filter((name) => name !== undefined)),
+  ].sort();
 }
 
 /** The order in files that have no report yet, where it needs a person; its line is 0 where that is not known. */

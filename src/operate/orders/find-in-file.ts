@@ -14,7 +14,7 @@ export const SEARCH_TAKES = 5_000;
 
 /**
  * An order of a batch. `kind`: `inbox` for a file in one of our folders inside an inbox. `digest`: of the content that was
- * sent; without it, the order on `line` of the unchanged file is wanted. `sha256`: of the file as it was admitted.
+ * sent; without it, the order of the unchanged file is wanted, on `line` if that is given. `sha256`: of the file as it was admitted.
  */
 export type WantedOrder = {
   number: string;
@@ -65,7 +65,8 @@ async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSig
 
 function isWanted(order: CheckedOrder, { number, digest, line }: WantedOrder): order is ValidOrder {
   if (!order.valid || order.number !== number) return false;
-  return digest === undefined ? order.place.line === line : digestOf(order.order) === digest;
+  if (digest === undefined) return line === undefined || order.place.line === line;
+  return digestOf(order.order) === digest;
 }
 
 function faultOf(error: unknown): FoundInFile {

@@ -1,3 +1,4 @@
+import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Item, Order } from '../../order/order.ts';
@@ -109,6 +110,20 @@ async function inBatch(name: string, wanted: Wanted, { batches, search }: Deps):
   const again =
     now !== undefined && moved !== undefined && moved !== path ? await search(wantedIn(now, moved, wanted)) : found;
   return contentOf(again, { batch: name, path: moved ?? path, ...given(wanted.line) }, wanted);
+}
+
+/** That an order is in a file whose reading waits for delivery; undefined where none of these files has it. */
+export async function unreadOrder(number: string, { batches, search }: Deps): Promise<PoSyncError | undefined> {
+  const waiting = (await batches.underWay()).filter(({ waitsAfter }) => waitsAfter !== undefined);
+  for (const batch of waiting.slice(0, MOST_FILES)) {
+    const found = await search(wantedIn(batch, batch.path, { number }));
+    if (found.found !== 'same') continue;
+    const { batch: name, name: file } = batch;
+    const message = `Order ${number} is in ${file}, line ${found.line}, and is not read yet: delivery is paused or slow.`;
+    const remedy = 'No action needed: po-sync reads it when delivery continues.';
+    return new PoSyncError('order-unknown', message, { remedy, facts: { order: number, batch: name } });
+  }
+  return undefined;
 }
 
 function pathOf(batch: Batch | undefined): string | undefined {
