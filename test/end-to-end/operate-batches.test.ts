@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
@@ -145,7 +145,7 @@ describe('batches of a running daemon', () => {
     ]) {
       const { text } = await person.page(`/order?number=${number}`);
       expect(text.replace(/<[^>]*>/g, '')).toMatch(
-        new RegExp(`cancelled[^]*wrong\\.csv, line ${line}[^]*cancelled by anna`),
+        new RegExp(`cancelled[\\s\\S]*wrong\\.csv, line ${line}[\\s\\S]*cancelled by anna`),
       );
       expect((await run('explain', String(number))).out).toMatch(/cancelled by anna/);
     }
@@ -229,9 +229,20 @@ it('a long file is examined while delivery is paused, and read on when it contin
     code: 1,
     err: expect.stringContaining('is in long.csv, line 2501, and is not read yet'),
   });
-  const page = await (await openOperator(place, daemon)).page('/order?number=PO-2500');
+  const person = await openOperator(place, daemon);
+  const page = await person.page('/order?number=PO-2500');
   expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
   expect((await run('explain', 'PO-9999')).err).toContain('not found');
+  await writeFile(path.join(place.folder, 'again.csv'), csvOf(20));
+  const preview = await run('check', '--preview', 'again.csv');
+  expect(preview.out).toMatch(
+    / 0 {2}duplicate[\s\S]* 20 {2}already waiting in long\.csv, and sent from there\nlong\.csv is not read/,
+  );
+  const { files } = JSON.parse((await run('check', '--preview', '--json', 'again.csv')).out);
+  expect(files[0].preview.underWay).toEqual({ orders: 20, files: ['long.csv'], unread: ['long.csv'] });
+  const uploaded = await person.upload('source=inbox&name=again.csv', csvOf(20));
+  const { text } = await person.page(`/upload/${String(uploaded['id'])}`);
+  expect(text).toMatch(/<b>0<\/b>duplicate: not sent.*<b>20<\/b>already waiting in long\.csv: sent from there/s);
   await run('resume');
   const { counts } = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state === 'finished'),

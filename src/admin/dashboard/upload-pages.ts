@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, size } from '../../core/format.ts';
+import { unreadText } from '../../operate/orders/wait-of.ts';
 import type { UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { NUMBER_TAKEN } from '../../order/fixing.ts';
@@ -91,12 +92,19 @@ const MEANINGS: readonly (readonly [key: 'new' | 'duplicate' | 'conflict' | 'wai
 ];
 
 function countsOf(preview: UploadPreview): Html {
-  const items = MEANINGS.map(([key, title]) => html`<li><b>${count(preview[key])}</b>${title}</li>`);
+  const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
+  const figures = MEANINGS.map(([key, title]): [number, string] => [
+    preview[key] - (key === 'duplicate' ? orders : 0),
+    title,
+  ]);
+  if (orders > 0) figures.push([orders, `already waiting in ${files.join(', ')}: sent from there`]);
+  const items = figures.map(([number, title]) => html`<li><b>${count(number)}</b>${title}</li>`);
+  const others = unread.map((name) => html`<p class="box" role="status">${unreadText(name)}</p>`);
   const list =
     preview.list === 'ok'
       ? html`<p>Compared with all orders that po-sync knows and with the list of the API.</p>`
       : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
-  return html`<ul class="figures">${items}</ul>${list}`;
+  return html`<ul class="figures">${items}</ul>${others}${list}`;
 }
 
 function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | undefined): Html {

@@ -1,6 +1,7 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
 import type { Preview } from '../../operate/orders/preview-orders.ts';
+import { unreadText } from '../../operate/orders/wait-of.ts';
 import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
@@ -144,21 +145,24 @@ function resultText(file: string, { orders, nameless, invalid, first, preview }:
 
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const { conflict, waiting, conflicts, list } = preview;
+  const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
   const more = conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
     [preview.new, 'new: would be sent'],
-    [preview.duplicate, 'duplicate: known with the same content'],
+    [preview.duplicate - orders, 'duplicate: known with the same content'],
     [conflict, `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`],
     [waiting, 'waiting: a person must settle an order with the same content first'],
     [preview.invalid, 'invalid: failed a check'],
+    [orders, `already waiting in ${files.join(', ')}, and sent from there`],
   ];
   const compared =
     list === 'ok' ? "Compared with the ledger and the API's list" : `Compared with the ledger only (${list})`;
-  const shown = lines.filter(([number], at) => number > 0 || at !== 3);
+  const shown = lines.filter(([number], at) => number > 0 || (at !== 3 && at !== 5));
   return (
     printable(`${compared}:`) +
     '\n' +
-    shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('')
+    shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('') +
+    unread.map((name) => `${printable(unreadText(name))}\n`).join('')
   );
 }
 

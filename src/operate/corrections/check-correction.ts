@@ -32,7 +32,7 @@ export async function checkCorrection(file: FileToCheck, context: CheckContext):
   const { config, batches, ledger, stopping: signal } = context;
   const orders: CheckedOrder[] = [];
   const found: CorrectedOrder[] = [];
-  const compare = createComparison(ledger, new Map())({ again: true }, ({ number, verdict }) => {
+  const compare = createComparison({ ledger }, new Map())({ again: true }, ({ number, verdict }) => {
     found.push({ number, verdict, problems: [] });
   });
   let unknown: string | undefined;

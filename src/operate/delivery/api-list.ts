@@ -28,6 +28,23 @@ export async function openApiList(context: OperatorContext, env: Variables) {
   return { read: readInTurn(context, partner), [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
 }
 
+/** Reads the list. Returns why it could not be read; throws like `openApiList` if the credentials are missing. */
+export async function tryApiList(
+  context: OperatorContext,
+  env: Variables,
+  onOrder: (order: ListedOrder) => void,
+): Promise<string | undefined> {
+  try {
+    await using list = await openApiList(context, env);
+    const end = await list.read(onOrder);
+    return end.kind === 'complete' ? undefined : withoutStop(end.said.message);
+  } catch (error) {
+    if (!(error instanceof PoSyncError) || error.code === 'interrupted' || error.code.startsWith('secret-'))
+      throw error;
+    return withoutStop(error.message);
+  }
+}
+
 /** Reads the list with an open partner, never while a daemon reads it. */
 export function readInTurn(context: LeaseContext, partner: Pick<Partner, 'list'>): ReadList {
   return async (onOrder) => {

@@ -1,25 +1,30 @@
 import { admit } from '../../admit/admission.ts';
-import type { ListedOrder } from '../../api/list.ts';
 import type { Variables } from '../../config/variables.ts';
-import { PoSyncError } from '../../core/errors.ts';
-import { withoutStop } from '../../core/format.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Known } from '../../ledger/entry.ts';
 import { isSameContent } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type ValidOrder } from '../../order/order.ts';
-import { openApiList } from '../delivery/api-list.ts';
+import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
+import { type UnderWay, underWayOf } from './wait-of.ts';
 
 /** What would become of the orders of a file. `waiting`: a dead letter with the same content waits for a person. */
 export type Preview = { new: number; duplicate: number; conflict: number; waiting: number; invalid: number } & {
   /** The first numbers in conflict. */
   conflicts: string[];
+  underWay?: UnderWay;
 };
 
 /** An order of the file and what would become of it. `isNew`: the ledger does not know its number. */
-export type Verdict = { number: string; digest: string; verdict: Exclude<keyof Preview, 'conflicts'>; isNew: boolean };
+export type Verdict = {
+  number: string;
+  digest: string;
+  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay'>;
+  isNew: boolean;
+};
 
 /** Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. */
 export type CompareFile = (
@@ -42,15 +47,20 @@ type Digests = Map<string, string>;
  */
 export async function createPreviewer(context: OperatorContext, env: Variables): Promise<Previewer> {
   const listed: Digests = new Map();
-  const trouble = await readList(listed, context, env);
-  return { trouble, file: createComparison(context.ledger, listed) };
+  const trouble = await tryApiList(context, env, (order) => {
+    listed.set(order.purchaseOrderNumber, existingOf(order).digest);
+  });
+  return { trouble, file: createComparison(context, listed) };
 }
 
 /**
  * Builds the comparison with the ledger and the listed orders, by number. Several files are compared as if the first had
  * been delivered.
  */
-export function createComparison(ledger: Pick<Ledger, 'lookup'>, listed: ReadonlyMap<string, string>): CompareFile {
+export function createComparison(
+  { ledger, batches }: { ledger: Pick<Ledger, 'lookup'>; batches?: Parameters<typeof underWayOf>[1] },
+  listed: ReadonlyMap<string, string>,
+): CompareFile {
   const before: Digests = new Map();
 
   function verdictOf(number: string, digest: string, known: Known, again: boolean) {
@@ -77,6 +87,7 @@ export function createComparison(ledger: Pick<Ledger, 'lookup'>, listed: Readonl
   return ({ again }, onVerdict) => {
     const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
     const pager = createPager(PAGE);
+    const underWay: string[] = [];
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const valid = page.filter((one): one is ValidOrder => one.valid);
@@ -87,6 +98,7 @@ export function createComparison(ledger: Pick<Ledger, 'lookup'>, listed: Readonl
         const of = (one.valid ? known[next++] : undefined) ?? { kind: 'nothing' };
         const verdict = one.valid ? verdictOf(one.number, digest, of, again) : 'invalid';
         found[verdict] += 1;
+        if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(one.number);
         onVerdict?.({ number: one.number, digest, verdict, isNew: of.kind === 'nothing' });
       }
@@ -98,22 +110,9 @@ export function createComparison(ledger: Pick<Ledger, 'lookup'>, listed: Readonl
       },
       async done() {
         await addPage(pager.rest());
-        return found;
+        const others = await underWayOf(underWay, batches);
+        return others === undefined ? found : { ...found, underWay: others };
       },
     };
   };
-}
-
-/** Returns why the list could not be read. */
-async function readList(listed: Digests, context: OperatorContext, env: Variables): Promise<string | undefined> {
-  const add = (order: ListedOrder) => void listed.set(order.purchaseOrderNumber, existingOf(order).digest);
-  try {
-    await using list = await openApiList(context, env);
-    const end = await list.read(add);
-    return end.kind === 'complete' ? undefined : withoutStop(end.said.message);
-  } catch (error) {
-    if (!(error instanceof PoSyncError) || error.code === 'interrupted' || error.code.startsWith('secret-'))
-      throw error;
-    return withoutStop(error.message);
-  }
 }

@@ -1,5 +1,6 @@
 import { clauses, count, duration, stamp, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
+import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import type { ListFailure } from '../../reconcile/verifier.ts';
@@ -183,4 +184,27 @@ export function untilText({ for: kind, until }: Pick<Wait, 'for' | 'until'>, now
   // The next try of a pause that is due may end it, or not.
   if (until === undefined || (kind === 'pause' && until - now < 1_000)) return '';
   return until - now < 1_000 ? 'now' : `in ${duration(until - now)}`;
+}
+
+/**
+ * Orders of a file that other files are about to send, and these files. `unread`: files that are not read to their end:
+ * their other orders are not known yet.
+ */
+export type UnderWay = { orders: number; files: string[]; unread: string[] };
+
+/** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
+export async function underWayOf(
+  waiting: readonly string[],
+  batches: Pick<Batches, 'underWay'> | undefined,
+): Promise<UnderWay | undefined> {
+  const all = (await batches?.underWay()) ?? [];
+  const names = new Set(waiting);
+  const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
+  const unread = all.flatMap(({ waitsAfter, name }) => (waitsAfter === undefined ? [] : [name]));
+  return waiting.length + unread.length === 0 ? undefined : { orders: waiting.length, files, unread };
+}
+
+/** What a preview cannot know about a file whose reading waits. */
+export function unreadText(name: string): string {
+  return `${name} is not read to its end: orders that it has too count as new here. Each is sent once.`;
 }

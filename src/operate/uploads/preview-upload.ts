@@ -76,20 +76,17 @@ export async function compareUpload(
   let orders = 0;
   const inspection = await checked(file, context, signal, {
     inspected({ isFixFile }) {
-      compare = createComparison(context.ledger, listed.orders)(
-        { again: isFixFile },
-        ({ number, digest, verdict, isNew }) => {
-          hash.update(JSON.stringify([number, digest, verdict]));
-          const items = own.get(number) ?? '';
-          own.delete(number);
-          if (verdict === 'conflict' && differences.length < SHOWN) {
-            const known = listed.items?.get(number);
-            differences.push({ purchaseOrderNumber: number, items, ...(known === undefined ? {} : { known }) });
-          }
-          const other = isNew ? listed.orders.get(number) : undefined;
-          if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
-        },
-      );
+      compare = createComparison(context, listed.orders)({ again: isFixFile }, ({ number, digest, verdict, isNew }) => {
+        hash.update(JSON.stringify([number, digest, verdict]));
+        const items = own.get(number) ?? '';
+        own.delete(number);
+        if (verdict === 'conflict' && differences.length < SHOWN) {
+          const known = listed.items?.get(number);
+          differences.push({ purchaseOrderNumber: number, items, ...(known === undefined ? {} : { known }) });
+        }
+        const other = isNew ? listed.orders.get(number) : undefined;
+        if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
+      });
     },
     async order(order) {
       orders += 1;
