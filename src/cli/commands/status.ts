@@ -88,11 +88,8 @@ export function statusText(status: Status, format: Format): string {
 
 /** The files that wait for delivery. */
 function readingLines({ batches }: Status, { columns }: Format): string {
-  const texts = batches.flatMap(({ batch }) => {
-    const text = readingText(batch);
-    return text === undefined ? [] : wrapped(`${printable(batch.name)}: ${text}`, columns);
-  });
-  return texts.length === 0 ? '' : `${texts.join('\n')}\n`;
+  const texts = batches.flatMap(({ batch }) => readingText(batch, `${batch.name}: `) ?? []);
+  return texts.flatMap((text) => `${wrapped(printable(text), columns).join('\n')}\n`).join('');
 }
 
 /** The remedy of each unreadable file, or once when it is the same for all. */

@@ -158,3 +158,12 @@ export function isFinished({ batch: { batch, name, open, settledPath }, standing
     facts: { batch },
   });
 }
+
+/** Batches of which the canceled ones are searched for an order. */
+const NEWEST = 500;
+
+/** The newest canceled batches: the ledger forgets an order that was canceled, and never had one that was not read. */
+export async function cancelledBatches({ names, find }: OperatorContext['batches']): Promise<string[]> {
+  const newest = await Promise.all((await names(0, NEWEST)).map(find));
+  return newest.flatMap((batch) => (batch?.cancelled ? [batch.batch] : []));
+}

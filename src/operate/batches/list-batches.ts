@@ -203,11 +203,11 @@ export const UNSETTLED =
   'All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.';
 
 /** How far a file is read that waits for delivery; undefined for any other. */
-export function readingText({ waitsAfter, held, ...batch }: Batch): string | undefined {
+export function readingText({ waitsAfter, held, ...batch }: Batch, before = ''): string | undefined {
   if (waitsAfter === undefined || held !== undefined) return undefined;
   const all = totalOrders(batch);
   const of = all === undefined ? '' : ` of ${count(all)}`;
-  return `${count(waitsAfter)}${of} orders read; the others are read when delivery continues. Orders that failed a check are listed already.`;
+  return `${before}${count(waitsAfter)}${of} orders read; the others are read when delivery continues. Orders that failed a check are listed already.`;
 }
 
 /** Orders that have an outcome. */

@@ -6,6 +6,7 @@ import { closingWord } from '../../order/closing-text.ts';
 import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
+import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
@@ -103,19 +104,13 @@ export async function explainOrder(
 }
 
 /** Who cancelled the batch of an order that was not admitted yet: the ledger keeps no action of such an order. */
-async function cancellations(
-  appearances: readonly Appearance[],
-  own: readonly OperatorAction[],
-  { find }: Pick<OperatorContext['batches'], 'find'>,
-): Promise<OperatorAction[]> {
+async function cancellations(all: readonly Appearance[], own: OperatorAction[], { find }: OperatorContext['batches']) {
   if (own.some(({ what }) => what === 'cancelled')) return [];
-  const names = appearances.filter(({ result }) => result.outcome === 'cancelled').map(({ batch }) => batch);
-  const found = await Promise.all([...new Set(names)].map(find));
-  return found.flatMap((batch) => (batch?.cancelledBy ? [{ ...batch.cancelledBy, what: 'cancelled' as const }] : []));
+  const names = all.filter(({ result }) => result.outcome === 'cancelled').map(({ batch }) => batch);
+  return (await Promise.all([...new Set(names)].map(find))).flatMap((batch) =>
+    batch?.cancelledBy ? [{ ...batch.cancelledBy, what: 'cancelled' as const }] : [],
+  );
 }
-
-/** Batches of which the canceled ones are searched for an order that the ledger does not have. */
-const NEWEST = 500;
 
 /** These batches, and those that ledger and open dead letters name for an order. */
 async function batchesOf(
@@ -132,12 +127,9 @@ async function batchesOf(
   const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
   const entry = known?.kind === 'open' ? known.entry.batch : undefined;
   const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
-  // The ledger forgets an order that was canceled, and never had one that was not read.
-  const newest = known?.kind === 'nothing' ? await Promise.all((await batches.names(0, NEWEST)).map(batches.find)) : [];
-  const cancelled = newest.flatMap((batch) => (batch?.cancelled ? [batch.batch] : []));
-  return [
-    ...new Set([own, entry, ...open, ...cancelled, ...followers, ...more].filter((name) => name !== undefined)),
-  ].sort();
+  const cancelled = known?.kind === 'nothing' ? await cancelledBatches(batches) : [];
+  const named = [own, entry].filter((name) => name !== undefined);
+  return [...new Set([...named, ...open, ...cancelled, ...followers, ...more])].sort();
 }
 
 /** The order in files that have no report yet, where it needs a person; its line is 0 where that is not known. */
