@@ -15,8 +15,19 @@ async function messagesOf(...read: Parameters<typeof readText>): Promise<string[
 }
 
 const SINGLE_BYTE = [
-  ...['windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1257', 'windows-1258'],
-  ...['iso-8859-1', 'iso-8859-2', 'iso-8859-7', 'iso-8859-13', 'iso-8859-15', 'macintosh'],
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'windows-1257',
+  'windows-1258',
+  'iso-8859-1',
+  'iso-8859-2',
+  'iso-8859-7',
+  'iso-8859-13',
+  'iso-8859-15',
+  'macintosh',
 ] as const;
 
 /** Articles whose bytes in that encoding are UTF-8 of other letters, or nearly so. */

@@ -35,6 +35,12 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
   return table(batches, columns, format);
 }
 
+/** The files that wait for delivery, a paragraph each. */
+export function readingLines(batches: readonly BatchView[], { columns }: Format): string {
+  const texts = batches.flatMap(({ batch }) => readingText(batch, `${batch.name}: `) ?? []);
+  return texts.map((text) => `${hanging(printable(text), 0, columns)}\n`).join('');
+}
+
 const TONES: Record<BatchStanding, Tone> = {
   reading: 'plain',
   sending: 'plain',

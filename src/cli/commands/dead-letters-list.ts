@@ -43,10 +43,12 @@ async function printDocument(
     if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
   // A dead letter that waits in a newer batch is closed here.
-  const kinds = byWeight(groups).map(({ orders, nameless: _nameless, waiting, closed, ...group }) => {
-    const field = fieldOf({ orders });
-    return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
-  });
+  const kinds = byWeight(groups).map(
+    ({ orders, nameless: _nameless, articles: _articles, waiting, closed, ...group }) => {
+      const field = fieldOf({ orders });
+      return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
+    },
+  );
   const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}`;
   shell.out(`${total === 0 ? '' : '\n'}],${end}}\n`);
 }

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
-import { CORRECT_FILE, DISMISS, readingText, UNSETTLED } from '../../operate/batches/list-batches.ts';
+import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
@@ -12,7 +12,7 @@ import { createLiveScreen } from '../terminal/live-view.ts';
 import { pauseEndText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchTable } from './batch-view.ts';
+import { batchTable, readingLines } from './batch-view.ts';
 
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;
@@ -79,17 +79,11 @@ export function statusText(status: Status, format: Format): string {
     section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
     section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
-    section('Files not read to their end', readingLines(status, inset(format)), paint),
+    section('Files not read to their end', readingLines(batches, inset(format)), paint),
     section('No report yet', unsettledText(status, inset(format)), paint),
     section('Unreadable files', unreadableText(status, inset(format)), paint),
     indented(unreadableRemedies(unreadable, inset(format))),
   ].join('');
-}
-
-/** The files that wait for delivery. */
-function readingLines({ batches }: Status, { columns }: Format): string {
-  const texts = batches.flatMap(({ batch }) => readingText(batch, `${batch.name}: `) ?? []);
-  return texts.flatMap((text) => `${wrapped(printable(text), columns).join('\n')}\n`).join('');
 }
 
 /** The remedy of each unreadable file, or once when it is the same for all. */
