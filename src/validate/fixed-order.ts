@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { errorColumnOf } from '../order/fixing.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
@@ -71,6 +73,22 @@ export function unansweredDoubt(
     if (!isAnswered) return `${row} of batch ${batch} (${shownRow(row, originals)}) waits for a person`;
   }
   return undefined;
+}
+
+/** The same of an order that is one object, where nothing in it was changed. */
+export function unansweredTwin(record: SourceRecord, originals: Originals | undefined): string | undefined {
+  if (originals === undefined || isOfOtherBatch(record, originals)) return undefined;
+  const place = placeNamedBy(record) ?? '';
+  const lack = originals.incomplete.get(place);
+  const [now, was] = [record, originals.records.get(place)].map((one) =>
+    one?.kind === 'object' ? ownOf(one.value) : one,
+  );
+  return lack?.kind === 'in-doubt' && isDeepStrictEqual(now, was) ? lack.what : undefined;
+}
+
+/** An object without the keys that a fix file adds. */
+function ownOf(value: unknown): [string, unknown][] {
+  return Object.entries(value ?? {}).filter(([key]) => errorColumnOf(key) === undefined);
 }
 
 function shownRow(place: string, { records }: Originals): string {

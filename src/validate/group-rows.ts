@@ -149,7 +149,8 @@ function orderOf(
     mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping, columns) : undefined;
   const twice = correctedTwice(records);
   const missing = missingRow(records, originals);
-  const doubt = found ?? unansweredDoubt(records, originals, fixSummary);
+  const isConfirmed = records.every((record) => record.isConfirmed);
+  const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, fixSummary));
   const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing === undefined;
   if (items.length === rows.length && items.length <= LIMITS.items && isSound) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };

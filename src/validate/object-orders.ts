@@ -6,7 +6,9 @@ import { parseExactly } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { Objects } from '../parse/inspection.ts';
+import type { Originals } from '../parse/read-fix-file.ts';
 import { type CheckedObject, checkObject, type ObjectRecord } from './check-object.ts';
+import { unansweredTwin } from './fixed-order.ts';
 import type { LateRecords, OrderedRecord } from './late-records.ts';
 import type { ObjectRules } from './object-fields.ts';
 import { problemOf } from './problem.ts';
@@ -21,15 +23,15 @@ export type ObjectOrders = {
 /** Orders returned at once at the end. */
 const PAGE = 500;
 
-type Known = Pick<Extract<Objects, { kind: 'orders' }>, 'repeated' | 'shifted'>;
+type Known = Pick<Extract<Objects, { kind: 'orders' }>, 'repeated' | 'shifted'> & { originals?: Originals | undefined };
 
 /** Objects with one number and different content are all held: nothing says which of them is right. */
-export function createObjectOrders({ repeated, shifted }: Known, late: LateRecords): ObjectOrders {
+export function createObjectOrders({ repeated, shifted, originals }: Known, late: LateRecords): ObjectOrders {
   let ordinal = 0;
   return {
     add(records, rules) {
       return records.flatMap((record) => {
-        const checked = withDoubt(checkObject(record, rules), shifted, record.place);
+        const checked = withDoubt(checkObject(record, rules), record, { shifted, originals });
         if (checked.number === '' || !repeated.has(checked.number)) return [orderOf(record, checked, ordinal++)];
         const { number } = checked;
         const place = shownPlace(record.place);
@@ -46,10 +48,14 @@ export function createObjectOrders({ repeated, shifted }: Known, late: LateRecor
 }
 
 /** The number may have been typed differently for another part of the order. */
-function withDoubt(checked: CheckedObject, shifted: ReadonlyMap<string, string>, place: Place): CheckedObject {
-  const doubt = shifted.get(checked.number);
-  if (doubt === undefined) return checked;
-  return withProblem(checked, problemOf('row-in-doubt', place, '', '', doubt));
+function withDoubt(
+  checked: CheckedObject,
+  record: ObjectRecord,
+  { shifted, originals }: Omit<Known, 'repeated'>,
+): CheckedObject {
+  const doubt = shifted.get(checked.number) ?? unansweredTwin(record, originals);
+  if (doubt === undefined || record.isConfirmed) return checked;
+  return withProblem(checked, problemOf('row-in-doubt', record.place, '', '', doubt));
 }
 
 function withProblem(checked: CheckedObject, problem: Problem): CheckedObject {

@@ -40,7 +40,10 @@ export async function* readOrderPages(
   const { objects, isGuess } = reading;
   switch (objects.kind) {
     case 'orders':
-      return yield* objectOrders(pages, createObjectOrders(objects, late), { mapping, isGuess });
+      return yield* objectOrders(pages, createObjectOrders({ ...objects, ...originalsOf(reading) }, late), {
+        mapping,
+        isGuess,
+      });
     case 'rows':
       return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, { mapping, isGuess }, late);
   }

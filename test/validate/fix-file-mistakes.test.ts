@@ -155,6 +155,21 @@ describe('an order of several rows', () => {
       expect(found.sent).toEqual([order('PO-1', ['C-5', 5], ['H-3', 4])]);
     });
 
+    test('is sent with both rows confirmed, and orders of JSON that differ in case are not sent without each other', async () => {
+      round = await openFixRound(`${HEADER}\nPO-7a,A,1\nPO-7A,B,2\n`, ERP);
+      const both = rowsOf(round.written().text);
+      const all = [0, 1].reduce((table, at) => withCells(table, at, { _error_check: 'confirmed' }), both);
+      expect((await round.drops(textOf(all))).sent).toEqual([order('PO-7a', ['A', 1]), order('PO-7A', ['B', 2])]);
+      await round[Symbol.asyncDispose]();
+      const json = ['a', 'A'].map((letter) => ({ PO_NO: `PO-7${letter}`, items: [{ MATNR: letter, MENGE: 1 }] }));
+      round = await openFixRound(JSON.stringify(json), ERP);
+      const [opening, first = ''] = round.written().text.split('\n');
+      const alone = [opening, first.replace(/,$/, ''), ']'].join('\n');
+      expect((await round.drops(alone)).sent).toEqual([{ 'PO-7a': ['2 row-in-doubt'] }]);
+      const confirmed = alone.replace(/"_error_check":"[^"]*"/, '"_error_check":"confirmed"');
+      expect((await round.drops(confirmed)).sent).toEqual([order('PO-7a', ['a', 1])]);
+    });
+
     test('is no reason to hold another order that is next to that row in the fix file only', async () => {
       round = await openFixRound(`${HEADER}\nPO-0,C-1,x\nPO-1,C-5,5\n,H-3,4\n`, ERP, (number) => number === 'PO-9');
       const { header, rows } = rowsOf(round.written().text);
