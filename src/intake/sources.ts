@@ -4,6 +4,7 @@ import { type Config, type ExportSource, type InboxSource, mappingFor } from '..
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
+import { requireOneAddress } from '../ledger/environment-ledger.ts';
 import { keepLedgerId, ledgerIdOf } from '../ledger/ledger-id.ts';
 import { inboxMarkedAgain } from '../log/events/intake.ts';
 import { leftClaims, leftCopies } from './claim.ts';
@@ -27,6 +28,7 @@ export async function openSources(deps: SourcesDeps) {
   const config = input.self?.role === 'delivery' ? { ...deps.config, sources: [] } : deps.config;
   const reader = createClaimedFileReader(deps);
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
+  await requireOneAddress(config, deps);
   const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
   for (const { name, path } of inboxes) {
     const wasUsed = (await deps.redis.hexists(deps.keys.heard, name)) === 1;

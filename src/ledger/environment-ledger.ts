@@ -1,8 +1,12 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { backoff } from '../core/backoff/backoff.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
+import { orders } from '../core/format.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Outcome } from '../order/outcome.ts';
+import { keysAt } from '../redis/keys.ts';
 import type { Context } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
 import { type Entry, sendingSpan } from './entry.ts';
@@ -22,7 +26,7 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
     keys,
     time,
     wait: sendingSpan(timeout) + settle,
-    checkpoint: createCheckpointFile(join(config.data, 'ledger', `${config.environment}-${keys.origin}.json`)),
+    checkpoint: createCheckpointFile(checkpointFile(config.data, config.environment, keys.origin)),
   });
   const onOutcome = (batch: string, outcome: Outcome, orders: number, at: number, entry?: Entry) => {
     log.meter?.settled(batch, outcome, orders, outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined);
@@ -35,6 +39,47 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
     identity,
     policy: policyOf(config),
   };
+}
+
+/** Where a host keeps the checkpoints of its ledgers, one for each environment and address of its API. */
+const checkpointFile = (data: string, environment: string, origin: string) =>
+  join(data, 'ledger', `${environment}-${origin}.json`);
+
+/**
+ * Refuses to send for an environment while orders wait in its ledger of another address: that ledger would send them, too,
+ * as soon as its address is configured again. Throws PoSyncError `orders-at-another-address`.
+ */
+export async function requireOneAddress(
+  { environment, data }: Pick<Config, 'environment' | 'data'>,
+  { redis, keys }: Pick<Context['store'], 'redis' | 'keys'>,
+): Promise<void> {
+  const names = await readdir(join(data, 'ledger')).catch(unlessMissing);
+  for (const name of names) {
+    const origin = name.startsWith(`${environment}-`)
+      ? /^[0-9a-f]{8}\.json$/.exec(name.slice(environment.length + 1))
+      : null;
+    const other = origin === null ? keys : keysAt(environment, origin[0].slice(0, 8));
+    if (other.origin === keys.origin) continue;
+    const [due, doubt] = await Promise.all([redis.zcard(other.due), redis.zcard(other.doubt)]);
+    if (due + doubt > 0) throw ordersElsewhere(environment, due + doubt, join(data, 'ledger', name));
+  }
+}
+
+function ordersElsewhere(environment: string, waiting: number, file: string): PoSyncError {
+  const wait = waiting === 1 ? 'waits' : 'wait';
+  return new PoSyncError(
+    'orders-at-another-address',
+    `${orders(waiting)} of ${environment} ${wait} to be sent to the address that baseUrl had before.`,
+    {
+      remedy: `Set the former baseUrl again and run po-sync until none waits, or withdraw them there with po-sync batches cancel. Otherwise they are created twice if both addresses lead to the same API. If nothing is to be sent to the former address any more, remove ${file}.`,
+      facts: { environment, orders: waiting, file },
+    },
+  );
+}
+
+function unlessMissing(error: unknown): string[] {
+  if (codeOf(error) !== 'ENOENT') throw error;
+  return [];
 }
 
 /** The ledger's rules as configured. */

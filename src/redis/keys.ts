@@ -12,7 +12,11 @@ export type Keys = ReturnType<typeof keysOf>;
  * even when the environment keeps its name.
  */
 export function keysOf(environment: string, baseUrl: string) {
-  const origin = createHash('sha256').update(baseUrl).digest('hex').slice(0, 8);
+  return keysAt(environment, createHash('sha256').update(baseUrl).digest('hex').slice(0, 8));
+}
+
+/** The keys of an environment at the address that `origin` stands for. */
+export function keysAt(environment: string, origin: string) {
   const prefix = `{posync:${environment}:${origin}}`;
   return {
     prefix,

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -108,6 +108,34 @@ describe('start', () => {
     place.events.length = 0;
     await refuses(place, ['start', '--once'], credentials('UAT'), /staging/, /uat/);
     expect(place.events).toEqual([]);
+  });
+
+  it('refuses another address of the API while orders wait at the former one, so that none is sent twice', async () => {
+    await using place = await openWorkplace();
+    const once = (...args: string[]) => place.run(['start', '--once', ...args]);
+    await place.drop('first.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    expect((await once()).code).toBe(0);
+    await place.run(['pause']);
+    await place.drop('waits.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-2,A,1\n');
+    await once('--max-wait', '2s');
+    const former = await readFile(place.config, 'utf8');
+    await writeFile(place.config, former.replaceAll('127.0.0.1:', 'localhost:'));
+    const { code, err } = await once();
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('1 order of staging waits to be sent to the address that'),
+    ]);
+    expect((await place.run(['doctor'])).out).toMatch(/fail +ledger +1 order of staging waits/);
+    await writeFile(place.config, former);
+    await place.run(['resume']);
+    expect((await once()).code).toBe(0);
+    // Nothing waits there any more.
+    await writeFile(place.config, former.replaceAll('127.0.0.1:', 'localhost:'));
+    expect((await once()).code).toBe(0);
+    expect([...place.stored()]).toEqual([
+      ['PO-1', 1],
+      ['PO-2', 1],
+    ]);
   });
 
   it('requires a confirmation for a protected environment', async () => {

@@ -8,6 +8,7 @@ import { counted } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
+import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
@@ -22,6 +23,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
   return [
     ...(await checkFormat(place)),
     ...(await checkLedger(place, config)),
+    ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = 'Run po-sync status to see what ends the pause.';
       return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };
@@ -51,6 +53,12 @@ async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();
   if (count === 0) return [];
   return [{ check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY }];
+}
+
+/** A start refuses an address while orders wait at another one. */
+async function checkAddress(place: Place, config: Config): Promise<Finding[]> {
+  const error = await requireOneAddress(config, place).catch((thrown: unknown) => toError(thrown));
+  return error === undefined ? [] : [failure('ledger', error)];
 }
 
 /** A start refuses a ledger that a newer version writes. */
