@@ -21,6 +21,15 @@ export type SourcesDeps = ReadingDeps & {
   input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
 };
 
+/** Marks an inbox as one of this environment and ledger. Throws as `markInbox` and `markLedger`. */
+async function mark({ name, path }: InboxSource, ledger: string, { redis, keys, log, config }: SourcesDeps) {
+  const wasUsed = (await redis.hexists(keys.heard, name)) === 1;
+  const isMarked = (await environmentOf(path)) !== undefined;
+  await markInbox(path, config.environment);
+  if (wasUsed && !isMarked) inboxMarkedAgain(log, { source: name, path });
+  await markLedger(path, { ledger, host: hostname(), data: config.data });
+}
+
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */
 export async function openSources(deps: SourcesDeps) {
   const { clock, log, input } = deps;
@@ -30,13 +39,7 @@ export async function openSources(deps: SourcesDeps) {
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   await requireOneAddress(config, deps);
   const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
-  for (const { name, path } of inboxes) {
-    const wasUsed = (await deps.redis.hexists(deps.keys.heard, name)) === 1;
-    const isMarked = (await environmentOf(path)) !== undefined;
-    await markInbox(path, config.environment);
-    if (wasUsed && !isMarked) inboxMarkedAgain(log, { source: name, path });
-    await markLedger(path, { ledger, host: hostname(), data: config.data });
-  }
+  for (const inbox of inboxes) await mark(inbox, ledger, deps);
   const exports = config.sources.filter((source) => source.type === 'export');
   const lineEndOf = ({ name }: InboxSource) => mappingFor(config, name)?.finalNewline;
   const watchers = [

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorColumnOf } from '../order/fixing.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
+import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 
@@ -53,6 +54,32 @@ export function missingRow(records: readonly SourceRecord[], originals: Original
   return undefined;
 }
 
+/**
+ * The records of an order, one that a person added as the row that the order was held for, where it has the same article
+ * and quantity: so that row becomes this order only, and needs nobody any more.
+ */
+export function withAddedRow(
+  records: readonly SourceRecord[],
+  originals: Originals | undefined,
+  at: Columns['at'] | undefined,
+): readonly SourceRecord[] {
+  const isAdded = (record: SourceRecord) => record.fixTarget === undefined && record.line === undefined;
+  if (originals === undefined || !records.some(isAdded)) return records;
+  const lacks = records.map((record) => originals.incomplete.get(placeNamedBy(record) ?? ''));
+  const place = lacks.find((lack) => lack?.kind === 'in-doubt')?.row;
+  const was = place === undefined ? undefined : itemOf(originals.records.get(place), originals.at);
+  const added = records.findIndex((record) => isAdded(record) && was !== undefined && itemOf(record, at) === was);
+  const found = records[added];
+  if (found === undefined || place === undefined) return records;
+  return records.with(added, { ...found, fixTarget: { batch: originals.batch, place } });
+}
+
+/** Article and quantity of a row as they were written. */
+function itemOf(record: SourceRecord | undefined, at: Columns['at'] | undefined): string | undefined {
+  if (record?.kind !== 'row' || at?.articleCode === undefined || at.quantity === undefined) return undefined;
+  return [record.cells[at.articleCode], record.cells[at.quantity]].map((cell = '') => cell.trim()).join('\n');
+}
+
 /** A row that may belong to an order that was held for it, while nobody says where that row belongs. */
 export function unansweredDoubt(
   records: readonly SourceRecord[],
@@ -60,15 +87,15 @@ export function unansweredDoubt(
   summary: FixSummary | undefined,
 ): string | undefined {
   const places = new Set(records.filter((record) => !isOfOtherBatch(record, originals)).map(placeNamedBy));
-  // A row that a person added can be that one.
-  if (originals === undefined || places.has(undefined) || records.every(({ isConfirmed }) => isConfirmed))
-    return undefined;
+  if (originals === undefined) return undefined;
   const { incomplete, open, orders, batch } = originals;
   for (const place of places) {
     const lack = incomplete.get(place ?? '');
     if (lack?.kind !== 'in-doubt') continue;
     const { row, what } = lack;
-    if (row === undefined) return what;
+    // Where the row is not known any more, one that a person added can be it.
+    if (row === undefined && !places.has(undefined)) return what;
+    if (row === undefined) continue;
     const isAnswered = places.has(row) || summary?.numbered.has(row) || !(open.has(row) || orders.has(row));
     if (!isAnswered) return `${row} of batch ${batch} (${shownRow(row, originals)}) waits for a person`;
   }

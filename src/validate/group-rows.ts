@@ -9,7 +9,7 @@ import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import type { Originals } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
-import { correctedTwice, missingRow, unansweredDoubt, wereApart } from './fixed-order.ts';
+import { correctedTwice, missingRow, unansweredDoubt, wereApart, withAddedRow } from './fixed-order.ts';
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
 import { hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
@@ -131,18 +131,15 @@ type OrderRules = Omit<GroupOptions['reading'], 'apart' | 'shifted'> & { mapping
 
 /** One order of all its rows: if any of them is wrong, the complete order is. */
 function orderOf(
-  given: readonly CheckedRow[],
+  group: readonly CheckedRow[],
   found: string | undefined,
   ordinal: number,
   { mapping, originals, fixSummary, columns }: OrderRules,
 ): CheckedOrder {
-  const rows = withoutHeading(given);
-  const records: SourceRecord[] = [];
-  const items: Item[] = [];
-  for (const { record, item } of rows) {
-    records.push(record);
-    if (item) items.push(item);
-  }
+  const rows = withoutHeading(group);
+  const given = rows.map(({ record }) => record);
+  const records = withAddedRow(given, originals, columns?.at);
+  const items = rows.flatMap(({ item }) => item ?? []);
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
   const repeat =

@@ -251,6 +251,16 @@ it('an order and a row without a number that may belong to it are not sent witho
   expect(await check('PO-95', { 'ok.0': 'confirmed' })).toContain('It can be sent.');
   const whole = { added: '1', 'v.1.0': 'PO-95', 'v.1.1': 'NEW', 'v.1.2': 'H-3', 'v.1.3': '4' };
   expect(await check('PO-95', whole)).toContain('It can be sent.');
+  const other = { ...whole, 'v.1.2': 'H-9' };
+  expect(await check('PO-95', other)).not.toContain('It can be sent.');
+  // The row that was added is that row: it needs nobody any more, and becomes no other order.
+  const fields = fieldsIn((await person.page(pathOf(ids.get('PO-95')))).text);
+  const nameless = fieldsIn((await person.page(pathOf(ids.get('')))).text);
+  await person.submit(`${pathOf(ids.get('PO-95'))}/fix`, { ...fields, ...whole, do: 'send' });
+  await until('the order', () => place.stored().get('PO-95') === 1);
+  await until('the end of the row', async () => (await person.call('GET', pathOf(ids.get('')))).body['closed']);
+  const late = { ...nameless, 'v.0.0': 'PO-97', do: 'send' };
+  expect(plain(await (await person.submit(`${pathOf(ids.get(''))}/fix`, late)).text())).toContain('Not sent.');
 });
 
 it('a list names the field, a search says what it does not find, and a conflict offers nothing to confirm', async () => {

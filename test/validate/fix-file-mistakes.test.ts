@@ -155,6 +155,14 @@ describe('an order of several rows', () => {
       expect(found.sent).toEqual([order('PO-1', ['C-5', 5], ['H-3', 4])]);
     });
 
+    test('is not sent with an added row that is another one', async () => {
+      round = await openFixRound(file, ERP);
+      const { header, rows } = rowsOf(round.written().text);
+      const other = [...header.keys()].map((at) => ['PO-1', 'H-9', '4'][at] ?? '');
+      const found = await round.drops(textOf({ header, rows: [...rows.slice(0, 1), other] }));
+      expect(found.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+    });
+
     test('is sent with both rows confirmed, and orders of JSON that differ in case are not sent without each other', async () => {
       round = await openFixRound(`${HEADER}\nPO-7a,A,1\nPO-7A,B,2\n`, ERP);
       const both = rowsOf(round.written().text);
