@@ -4,7 +4,8 @@ import path from 'node:path';
 
 /**
  * The credentials of the sandbox as environment variables that name a file each. They are generated once and stored in
- * `folder`, readable only by this user. A variable that is already set, or its `_FILE`, takes precedence.
+ * `folder`, readable only by this user. A variable that is already set, or its `_FILE`, takes precedence; a secret in a
+ * variable is not among them.
  */
 export async function sandboxCredentials(folder, env = process.env) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -31,7 +32,9 @@ function drawSecret() {
 }
 
 async function kept(name, file, make, env) {
-  if (env[name] !== undefined || env[`${name}_FILE`] !== undefined) return {};
+  const own = env[`${name}_FILE`];
+  if (env[name] !== undefined) return {};
+  if (own !== undefined) return { [`${name}_FILE`]: own };
   if (!(await exists(file))) {
     // Atomically: the process can be killed here.
     await writeFile(`${file}.tmp`, `${make()}\n`, { mode: 0o600 });

@@ -128,7 +128,8 @@ async function readShort(file: string): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead).trim();
 }
 
-async function requireFolder(folder: string): Promise<void> {
+/** Throws PoSyncError `folder-missing` and the like for a folder that cannot be used. */
+export async function requireFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch((error: unknown) => Promise.reject(folderError(error, folder)));
   if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder);
 }

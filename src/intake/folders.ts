@@ -118,12 +118,12 @@ export function folderError(error: unknown, folder: string): PoSyncError {
     case 'ENOENT':
       return new PoSyncError('folder-missing', `The folder ${folder} does not exist.`, {
         ...more,
-        remedy: `Create it (mkdir -p '${folder}'), mount its share, or correct the path of the source.`,
+        remedy: `Create it (mkdir -p '${folder}'), mount its share, or correct its path in the configuration.`,
       });
     case 'ENOTDIR':
       return new PoSyncError('folder-missing', `${folder} is not a folder.`, {
         ...more,
-        remedy: 'Correct the path of the source.',
+        remedy: 'Correct its path in the configuration.',
       });
     case 'EACCES':
     case 'EPERM':

@@ -8,7 +8,7 @@ import { requireOneAddress } from '../ledger/environment-ledger.ts';
 import { keepLedgerId, ledgerIdOf } from '../ledger/ledger-id.ts';
 import { inboxMarkedAgain } from '../log/events/intake.ts';
 import { leftClaims, leftCopies } from './claim.ts';
-import { environmentOf, markInbox, markLedger } from './environment-marker.ts';
+import { environmentOf, markInbox, markLedger, requireFolder } from './environment-marker.ts';
 import { createExport } from './export.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
@@ -40,6 +40,7 @@ export async function openSources(deps: SourcesDeps) {
   await requireOneAddress(config, deps);
   const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
   for (const inbox of inboxes) await mark(inbox, ledger, deps);
+  for (const { answers } of config.sources) if (answers !== undefined) await requireFolder(answers);
   const exports = config.sources.filter((source) => source.type === 'export');
   const lineEndOf = ({ name }: InboxSource) => mappingFor(config, name)?.finalNewline;
   const watchers = [

@@ -2,7 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type CheckedOrder, createPager, type Item, keptArticles } from '../order/order.ts';
+import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';

@@ -68,6 +68,14 @@ describe('start', () => {
     await refuses(place, ['start'], {}, place.inbox);
   });
 
+  it('reports a missing folder for answers, before an order is sent', async () => {
+    const source = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answrs }';
+    await using place = await openWorkplace({ source });
+    await place.drop('orders.csv', csvOf(1));
+    await refuses(place, ['start', '--once'], {}, 'answrs does not exist');
+    expect(place.stored().size).toBe(0);
+  });
+
   it('reports an occupied admin port', async () => {
     await using place = await openWorkplace();
     const taken = createServer().listen(0, '127.0.0.1');
