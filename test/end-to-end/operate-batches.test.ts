@@ -257,6 +257,28 @@ it('a long file is examined while delivery is paused, and read on when it contin
   expect(logged).toHaveLength(10);
 });
 
+it('explain names release and cancel for an order that is not read because its batch is held', async () => {
+  await using place = await openWorkplace({
+    faults: { faults: [{ ...WRONG, calls: '1-500' }] },
+    delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+  });
+  const daemon = place.start(['start']);
+  await place.drop('held.csv', csvOf(500));
+  const held = await until('the hold', async () => {
+    const { batches }: { batches: ShownBatch[] } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+    return batches.find(({ state }) => state === 'held');
+  });
+  const err = await until('the reading waits', async () => {
+    const told = (await place.run(['explain', 'PO-500'])).err;
+    return told.includes('is in held.csv, line 501') && told;
+  });
+  expect(err).toContain(`is not read yet: its batch ${held.batch} is held`);
+  expect(err).toContain(`po-sync batches release ${held.batch}, or po-sync batches cancel ${held.batch}`);
+  expect(err).not.toContain('No action needed');
+  const person = await openOperator(place, daemon);
+  expect((await person.page('/order?number=PO-500')).text).toContain(`its batch ${held.batch} is held`);
+});
+
 it('start --once ends with 2 when a batch is held, also with its file half read', async () => {
   await using place = await openWorkplace({
     faults: { faults: [{ ...WRONG, calls: '1-500' }] },

@@ -112,15 +112,18 @@ async function inBatch(name: string, wanted: Wanted, { batches, search }: Deps):
   return contentOf(again, { batch: name, path: moved ?? path, ...given(wanted.line) }, wanted);
 }
 
-/** That an order is in a file whose reading waits for delivery; undefined where none of these files has it. */
+/** That an order is in a file whose reading waits, and for what; undefined where none of these files has it. */
 export async function unreadOrder(number: string, { batches, search }: Deps): Promise<PoSyncError | undefined> {
   const waiting = (await batches.underWay()).filter(({ waitsAfter }) => waitsAfter !== undefined);
   for (const batch of waiting.slice(0, MOST_FILES)) {
     const found = await search(wantedIn(batch, batch.path, { number }));
     if (found.found !== 'same') continue;
     const { batch: name, name: file } = batch;
-    const message = `Order ${number} is in ${file}, line ${found.line}, and is not read yet: delivery is paused or slow.`;
-    const remedy = 'No action needed: po-sync reads it when delivery continues.';
+    const [why, remedy] =
+      batch.held === undefined
+        ? ['delivery is paused or slow', 'No action needed: po-sync reads it when delivery continues.']
+        : [`its batch ${name} is held`, `Run po-sync batches release ${name}, or po-sync batches cancel ${name}.`];
+    const message = `Order ${number} is in ${file}, line ${found.line}, and is not read yet: ${why}.`;
     return new PoSyncError('order-unknown', message, { remedy, facts: { order: number, batch: name } });
   }
   return undefined;

@@ -167,7 +167,7 @@ it('an automatic pause without an order to try ends with the next order', () => 
   const pause: Pause = { code: 'api-down', reason: 'HTTP 503', since: 0, held: false, nextTryAt: 1_000 };
   for (const waits of [[], [{ for: 'release' }], [{ for: 'person' }, { for: 'list' }]] as const) {
     const shown = withTest(pause, waits);
-    expect(pauseEndText(shown, 0)).toBe('no order waits; the next order is sent as a trial');
+    expect(pauseEndText(shown, 0)).toBe('no order waits to be sent; the next order is sent as a trial');
     expect(pauseJson(shown)).toMatchObject({ ends: 'automatic', waitsForOrder: true });
   }
   for (const kind of ['pause', 'retry', 'unexamined'] as const) expect(withTest(pause, [{ for: kind }])).toBe(pause);
