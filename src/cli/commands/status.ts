@@ -9,7 +9,7 @@ import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
-import { pauseEndText } from '../terminal/pause-view.ts';
+import { pauseStepsText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchTable, readingLines } from './batch-view.ts';
@@ -119,7 +119,7 @@ function inset({ paint, columns }: Format): Format {
 function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
   if (pauses.length === 0) return daemons.length === 0 ? 'not paused' : paint('good', 'running');
   const texts = pauses.map((pause) => {
-    return `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseEndText(pause, now)})`;
+    return `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`;
   });
   return texts.join('\n');
 }

@@ -14,11 +14,19 @@ export function pauseEndText(pause: EndingPause, now: number): string {
     case 'list':
       return "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list";
     case 'automatic': {
-      if (pause.waitsForOrder) return `no order waits; the next order is sent as a trial${after}`;
+      if (pause.waitsForOrder) return `no order waits to be sent; the next order is sent as a trial${after}`;
       const wait = (pause.nextTryAt ?? 0) - now;
       return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;
     }
   }
+}
+
+/** What ends a pause, and that a person need not wait for the next try after a repair. */
+export function pauseStepsText(pause: EndingPause, now: number): string {
+  const isDue = (pause.nextTryAt ?? 0) - now < 1_000;
+  // New credentials are read at a start only.
+  const needsNoResume = endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
+  return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
 }
 
 /** What a person can do about a pause that a failure would otherwise only repeat. */

@@ -1,4 +1,4 @@
-import { duration, iso, withoutStop } from '../../core/format.ts';
+import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
@@ -86,7 +86,7 @@ export async function resumeDelivery(
 
 /** What ending a pause led to, in a sentence. */
 export function resumedText({ pauses }: Resumed): string {
-  const left = pauses.map(({ reason }) => reason).join('; ');
+  const left = clauses(...pauses.map(({ reason }) => reason));
   return left === '' ? 'Delivery is running.' : `Delivery is still paused: ${left}.`;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { pauseEndText } from '../../../src/cli/terminal/pause-view.ts';
+import { pauseEndText, pauseStepsText } from '../../../src/cli/terminal/pause-view.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Pause } from '../../../src/deliver/breaker-view.ts';
 import { createCircuitBreaker, createEnvironmentBreaker, OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
@@ -11,6 +11,7 @@ import {
   pausedText,
   pauseJson,
   resumeDelivery,
+  resumedText,
 } from '../../../src/operate/delivery/pause-delivery.ts';
 import { withTest } from '../../../src/operate/delivery/read-status.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
@@ -193,4 +194,28 @@ it.each([
   ],
 ])('a pause %s with its next try at %s %s', (code, nextTryAt, text) => {
   expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(text);
+});
+
+it.each([
+  ['api-down', 13_000, 'ends automatically, next try in 12 s; po-sync resume tries one order at once'],
+  ['http-403', 13_000, expect.stringContaining('may do at the API; po-sync resume tries one order at once')],
+  // The next try is due, a restart is needed, or there is no order.
+  ['api-down', 1_500, 'ends automatically'],
+  ['token-refused', 13_000, expect.not.stringContaining('resume')],
+  ['operator', undefined, 'until po-sync resume'],
+])('status says of a pause %s with its next try at %s what resume does: %s', (code, nextTryAt, text) => {
+  expect(pauseStepsText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toEqual(text);
+  const noOrder = { code: 'api-down', nextTryAt: 13_000, waitsForOrder: true } as const;
+  expect(pauseStepsText(noOrder, 1_000)).not.toContain('resume');
+});
+
+it('the reasons that keep delivery paused are one sentence with one stop', () => {
+  const base = { since: 0, held: false };
+  const pauses = [
+    { ...base, code: 'http-403', reason: 'The token endpoint refuses (HTTP 403).' },
+    { ...base, code: 'api-down', reason: 'HTTP 503' },
+  ];
+  expect(resumedText({ resumed: false, lifted: true, pauses, heldBatches: [] })).toBe(
+    'Delivery is still paused: The token endpoint refuses (HTTP 403); HTTP 503.',
+  );
 });
