@@ -76,7 +76,9 @@ describe('batches of a running daemon', () => {
     expect(form).toContain('is finished: it is held until a person releases or cancels it.');
     expect(form).not.toContain('You can also download the fix file');
     expect(await readdir(path.join(processing, batch))).toEqual(['held.csv']);
-    expect((await run('status')).out).toMatch(new RegExp(`${batch} +held\\.csv +held`));
+    const status = (await run('status')).out;
+    expect(status).toMatch(new RegExp(`${batch} +held\\.csv +held`));
+    expect(status).toContain(`held.csv is held; run po-sync batches show|release|cancel ${batch.slice(-8)}\n`);
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch}`);
     expect(await run('batches', 'release', batch)).toMatchObject({
       code: 1,

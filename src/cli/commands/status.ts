@@ -12,7 +12,7 @@ import { createLiveScreen } from '../terminal/live-view.ts';
 import { pauseStepsText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchTable, readingLines } from './batch-view.ts';
+import { batchTable, heldLines, readingLines } from './batch-view.ts';
 
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;
@@ -75,7 +75,7 @@ export function statusText(status: Status, format: Format): string {
   return [
     heading,
     ...lines,
-    section('Orders that wait', waitTable(status, inset(format)), paint),
+    section('Orders that wait', waitTable(status, inset(format)) + heldLines(batches, inset(format)), paint),
     section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
     section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
