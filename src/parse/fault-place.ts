@@ -93,17 +93,22 @@ export async function asJson(
   return { ...sniffed, encoding: 'utf-8', isGuess, warnings: [...warnings, isGuess ? says + held : says] };
 }
 
+/** Characters that no program writes into text; the random bytes of a damaged workbook have some. */
+const CONTROLS = /[\0-\x08\x0e-\x19]/;
+
 /** The error for bytes that are not the encoding, with line, column and byte. */
 export async function encodingError(
   handle: FileHandle,
   stamp: Stamp,
-  gzip: boolean,
+  { gzip, start }: Pick<Sniffed, 'gzip' | 'start'>,
   fault: EncodingFault,
 ): Promise<PoSyncError> {
   const { line, column, value, readings } = await placeOf(handle, stamp, gzip, fault);
   const other = readings === '' ? '' : ` It can be read as ${readings}.`;
   const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.${other}`;
-  const remedy = 'Save the file as UTF-8, or set encoding in the mapping of its source.';
+  const remedy = CONTROLS.test(start)
+    ? 'The file is damaged, or is no text. Save it as an .xlsx workbook or CSV (UTF-8) again.'
+    : 'Save the file as UTF-8, or set encoding in the mapping of its source.';
   return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 

@@ -51,7 +51,7 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
   } catch (error) {
     if (!(error instanceof EncodingFault)) throw error;
     if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
-      throw await encodingError(handle, stamp, sniffed.gzip, error);
+      throw await encodingError(handle, stamp, sniffed, error);
     if (options.originals?.encoding === undefined)
       warnings.push(await guessWarning(handle, stamp, sniffed.gzip, error));
   }

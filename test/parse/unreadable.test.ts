@@ -119,6 +119,14 @@ describe('bytes that are not the encoding are unreadable', () => {
     expect(await whyUnreadable(text, mappingOf({ encoding }))).toEqual({ code: 'unreadable-encoding', ...place });
   });
 
+  test('and says what to do with a file that is no text', async () => {
+    const workbook = 'Save it as an .xlsx workbook or CSV (UTF-8) again';
+    const damaged = Buffer.from([0xe1, 0x07, 0x9c, 0xc3, 0xa9, 0x02, 0xff, 0x11, 0xf7]);
+    await expect(readText(damaged)).rejects.toMatchObject({ remedy: expect.stringContaining(workbook) });
+    const text = Buffer.concat([Buffer.from(good), Buffer.from([0xe4]), Buffer.from(',1\n')]);
+    await expect(readText(text)).rejects.toMatchObject({ remedy: expect.stringMatching(/^Save the file as UTF-8/) });
+  });
+
   test('when they switch encodings with escape sequences', async () => {
     const text = Buffer.from(`${HEADER}\n1,\x1b$B%^\x1b(B,1\n`, 'latin1');
     expect(await whyUnreadable(text)).toEqual({ code: 'unreadable-encoding' });
