@@ -88,7 +88,14 @@ describe('orders in doubt where the API gives no list', () => {
 
   it('resolve --as resend sends one that is not there', async () => {
     expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend')).toMatchObject({ code: 1 });
-    expect(await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--yes')).toMatchObject({ code: 0 });
+    const twice = 'If the API has it, it is created twice.';
+    const planned = (await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--dry-run')).out;
+    expect(planned).toContain(`PO-3 would be queued to be sent again. ${twice}`);
+    const { code, out } = await run('dead-letters', 'resolve', 'PO-3', '--as', 'resend', '--yes');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining(`PO-3 is queued to be sent again. ${twice}`),
+    });
     await place.run(['start', '--once']);
     expect(place.stored().get('PO-3')).toBe(1);
     expect(await deadLetters()).toEqual([['PO-2', 'inDoubt']]);

@@ -143,6 +143,9 @@ async function resolve(context: OperatorContext, { on, as }: Request, api: ApiCo
   await resolveOrder(entry, as, context);
   return {
     document: { order: on, as, listCheck: trouble ?? 'ok' },
-    text: as === 'accepted' ? `${on} is settled as accepted.` : `${on} is sent again.`,
+    text:
+      as === 'accepted'
+        ? `${on} is settled as accepted.`
+        : `${on} is sent again. If the API has it, it is created twice.`,
   };
 }

@@ -143,7 +143,7 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
 
 const RESULTS: Record<Resolution, string> = {
   accepted: 'settled as accepted; it is not sent again.',
-  resend: 'queued to be sent again.',
+  resend: 'queued to be sent again. If the API has it, it is created twice.',
 };
 
 function questionOf(order: string, as: Resolution): string {
