@@ -41,15 +41,6 @@ export function readingLines(batches: readonly BatchView[], { columns }: Format)
   return texts.map((text) => `${hanging(printable(text), 0, columns)}\n`).join('');
 }
 
-/** The commands for each held batch. The end of its name is enough. */
-export function heldLines(batches: readonly BatchView[], { columns }: Format): string {
-  const held = batches.filter(({ batch }) => batch.held !== undefined);
-  const texts = held.map(
-    ({ batch }) => `${batch.name} is held; run po-sync batches show|release|cancel ${batch.batch.slice(-8)}`,
-  );
-  return texts.map((text) => `${hanging(printable(text), 0, columns)}\n`).join('');
-}
-
 const TONES: Record<BatchStanding, Tone> = {
   reading: 'plain',
   sending: 'plain',

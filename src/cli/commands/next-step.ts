@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import type { BatchView } from '../../operate/batches/list-batches.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
+import { type Format, hanging, printable } from '../terminal/print.ts';
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
 export function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
@@ -111,4 +113,13 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): s
     case 'unexamined':
       return ['Nothing to do.'];
   }
+}
+
+/** The commands for each held batch. The end of its name is enough. */
+export function heldLines(batches: readonly BatchView[], { columns }: Format): string {
+  const held = batches.filter(({ batch }) => batch.held !== undefined);
+  const texts = held.map(
+    ({ batch }) => `${batch.name} is held; run po-sync batches show|release|cancel ${batch.batch.slice(-8)}`,
+  );
+  return texts.map((text) => `${hanging(printable(text), 0, columns)}\n`).join('');
 }

@@ -12,7 +12,8 @@ import { createLiveScreen } from '../terminal/live-view.ts';
 import { pauseStepsText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchTable, heldLines, readingLines } from './batch-view.ts';
+import { batchTable, readingLines } from './batch-view.ts';
+import { heldLines } from './next-step.ts';
 
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;
@@ -118,10 +119,9 @@ function inset({ paint, columns }: Format): Format {
 
 function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
   if (pauses.length === 0) return daemons.length === 0 ? 'not paused' : paint('good', 'running');
-  const texts = pauses.map((pause) => {
-    return `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`;
-  });
-  return texts.join('\n');
+  return pauses
+    .map((pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`)
+    .join('\n');
 }
 
 function daemonsText({ daemons, now }: Status, paint: Paint): string {
