@@ -242,6 +242,15 @@ it('an order and a row without a number that may belong to it are not sent witho
       await (await person.submit(`${pathOf(ids.get(number))}/fix`, { ...fields, ...values, do: 'check' })).text(),
     );
   };
+  const above = plain((await person.page(pathOf(ids.get('PO-95')))).text);
+  const advice = 'If it does, add it on the page of PO-95, and discard the row on its own page.';
+  const asItIs = 'If this order is complete without it, check "This row is correct as it is" in each of its rows';
+  // In the table of problems and in the form.
+  expect([above.split(advice).length, above.split(asItIs).length]).toEqual([3, 3]);
+  expect(above).not.toMatch(/write confirmed|in the fix file<|enter the number of this order in it/);
+  expect((await person.page(pathOf(ids.get('')))).text).toMatch(
+    /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95 and discard it here\./,
+  );
   const alone = await check('', { 'v.0.0': 'PO-95' });
   expect(alone).toMatch(/order PO-95 waits for a person in "split\.csv" \(batch \S+\), and none of its rows is here/);
   expect(alone).not.toContain('It can be sent');

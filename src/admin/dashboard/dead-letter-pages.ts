@@ -5,7 +5,7 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { type FullLetter, readLetter, readLetterPage } from '../api/dead-letter-routes.ts';
 import { closedText } from './corrections-page.ts';
-import { type Entered, fixSection } from './fix-form.ts';
+import { type Entered, fixSection, inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
   actForm,
@@ -83,16 +83,29 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     cell(one.line),
     html`${one.field}`,
     html`<code>${one.value}</code>`,
-    html`${problemText({ ...one, field: '' })}`,
+    html`${inForm(problemText({ ...one, field: '' }), number)}`,
   ]);
   const body = html`<h1>${number || 'An order without a number'}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
+${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter)}
 ${fix.body}
 ${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, fix.isEarly) : undefined}`;
   return { title: `${number} ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
+}
+
+/** The order that a row without a number may belong to. */
+async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
+  const { purchaseOrderNumber, location, batch } = letter;
+  if (purchaseOrderNumber !== '') return undefined;
+  const { letters } = await api.tables();
+  const q = `row of this order may be missing: ${placeText(location)} has no order number`;
+  const [above] = (await letters.page({ batch, q }, 1)).items;
+  if (above === undefined) return undefined;
+  const { id, purchaseOrderNumber: number } = above;
+  return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number} and discard it here.</p>`;
 }
 
 function factsOf({

@@ -99,12 +99,14 @@ function form(
   const more = (entered?.corrected.length ?? 0) - known.length;
   const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added ?? NO_ROW)];
   const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
+  const number = letter.purchaseOrderNumber;
+  const inWords = found.map((one) => ({ ...one, message: inForm(one.message, number) }));
   const parts = rows.map((row, i) =>
     rowPart(
       row,
       i,
       entered?.corrected[i],
-      found.filter((one) => one.row === i),
+      inWords.filter((one) => one.row === i),
       letter.kind !== 'conflict' || found.some(({ message }) => message.includes(`write ${CONFIRMED}`)),
     ),
   );
@@ -131,7 +133,7 @@ function rowPart(
 ): Html {
   const named = row.cells.map(({ name }) => plain(name));
   const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
-  const general = own.map(({ message }) => html`<p class="bad">${inForm(message)}</p>`);
+  const general = own.map(({ message }) => html`<p class="bad">${message}</p>`);
   const cells = row.cells.map((cell, i) => {
     const wrong = found.filter(({ field }) => field !== '' && plain(field) === plain(cell.name));
     // Of columns with the same name, only the first is sent.
@@ -152,9 +154,14 @@ ${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" val
 
 const CORRECT_AS_IT_IS = 'This row is correct as it is';
 
-/** A message about a fix file, for the form, which has a box instead of the cell. */
-function inForm(message: string): string {
+/** A message about a fix file, for the form of an order, which has a box instead of the cell and rows of this order only. */
+export function inForm(message: string, number: string): string {
   return message
+    .replace(
+      'correct it and enter the number of this order in it',
+      `add it on the page of ${number || 'this order'}, and discard the row on its own page`,
+    )
+    .replace(' of its rows in the fix file', ' in each of its rows')
     .replace('In a fix file, also write', 'Also write')
     .replace('drop it in a fix file without that row', 'send it as it is')
     .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
@@ -167,7 +174,7 @@ const LONGEST = 1000;
 
 function cellPart({ name, value }: FixCell, { id, now, wrong }: Entry): Html {
   const notes = [
-    ...wrong.map(({ message }) => html`<span class="bad">${inForm(message)}</span>`),
+    ...wrong.map(({ message }) => html`<span class="bad">${message}</span>`),
     ...(now === value ? [] : [html`<span class="quiet">was: ${value === '' ? '(empty)' : value}</span>`]),
   ];
   const described = notes.length === 0 ? undefined : html` aria-describedby="${id}.note"`;
