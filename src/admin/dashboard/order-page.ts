@@ -84,7 +84,11 @@ const ITEMS_SHOWN = 100;
 function itemsPart({ content }: OrderHistory): Html | undefined {
   if (content === undefined) return undefined;
   const { items = [], message, batch } = content;
-  const rows = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => [html`${articleCode}`, cell(quantity)]);
+  const rows = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => [
+    html`${articleCode}`,
+    // Without separators: 1,200 reads as 1.2 where the comma is the decimal sign.
+    cell(String(quantity)),
+  ]);
   const more = items.length - rows.length;
   return html`<h2>Items</h2>
 ${rows.length === 0 ? undefined : table('Items', ['article', 'quantity'], rows)}
