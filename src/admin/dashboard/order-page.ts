@@ -1,3 +1,4 @@
+import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
 import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
 import {
@@ -22,7 +23,9 @@ import { badge, batchPath, cell, facts, filterForm, letterPath, link, orderPath,
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
   if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${ARTICLES}` };
-  const { history, settled, unread } = await readHistory(api, url);
+  const found = await readHistory(api, url).catch(notReadYet);
+  if (found instanceof PoSyncError) return unreadPage(found, form);
+  const { history, settled, unread } = found;
   const now = api.base.store.time.now();
   const events = [...eventsOf(history), ...settled.flatMap((row) => wasEvent(row, history.order))]
     .sort((a, b) => a.at.localeCompare(b.at))
@@ -38,6 +41,21 @@ ${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened
 ${unread === 0 ? undefined : html`<p role="status">Older events may be missing: some reports are not read yet.</p>`}
 ${isAll ? undefined : html`<p>Also ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
   return { title: history.order, body };
+}
+
+/** That an order is in a file which is not read to it yet. */
+function notReadYet(error: unknown): PoSyncError {
+  if (error instanceof PoSyncError && error.code === 'order-unknown' && error.facts['batch'] !== undefined)
+    return error;
+  throw error;
+}
+
+function unreadPage({ message, remedy, facts: { order, batch } }: PoSyncError, form: Html): Content {
+  const body = html`<h1>${String(order)}</h1>
+${form}
+<p>${badge('quiet', 'not read yet')}</p>
+<p>${message} ${remedy} ${link(batchPath(String(batch)), 'Open its batch')}</p>`;
+  return { title: String(order), body };
 }
 
 const ARTICLES = html`<p>Only order numbers are searched, not articles. To find which orders contain an article, search the order files in the folder <code>done</code> of the inbox. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;

@@ -5,6 +5,7 @@ import { claimTimeOf } from '../../order/batch.ts';
 import { closingWord } from '../../order/closing-text.ts';
 import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
+import { problemText } from '../../order/record.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
@@ -136,7 +137,7 @@ async function batchesOf(
 async function appearancesInProgress(order: string, context: OperatorContext): Promise<Appearance[]> {
   const found = await deadLettersInProgressOf(order, context);
   return found.map(({ letter, startedAt, by }) => {
-    const { batch, source, file, kind, attempts, code, message, lastAt, location } = letter;
+    const { batch, source, file, kind, attempts, code, lastAt, location, problems: [first] = [] } = letter;
     const result = {
       line: location.line,
       purchaseOrderNumber: order,
@@ -144,7 +145,7 @@ async function appearancesInProgress(order: string, context: OperatorContext): P
       attempts,
       at: lastAt,
       code,
-      message,
+      message: first === undefined ? letter.message : problemText(first),
     };
     const { batch: _b, source: _s, file: _f, now: _n, ...deadLetter } = letter;
     const taken = { startedAt: iso(startedAt), ...(by === undefined ? {} : { by }) };
