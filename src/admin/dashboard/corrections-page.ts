@@ -35,7 +35,7 @@ ${nextLink(url, next)}`;
 /** A day; a script sets the reader's time zone, in which times are shown. */
 export function dayField(url: URL): Html {
   const [day, zone] = ['day', 'zone'].map((name) => url.searchParams.get(name) ?? '');
-  return html`<label>Day (<span data-zone>${zone || 'UTC'}</span>) <input name="day" type="date" value="${day}"></label><input type="hidden" name="zone" value="${zone}" data-zone>`;
+  return html`<label><span>Day (<span data-zone>${zone || 'UTC'}</span>)</span> <input name="day" type="date" value="${day}"></label><input type="hidden" name="zone" value="${zone}" data-zone>`;
 }
 
 /** That a later file settled an order without showing what was changed: it did not name the rows that it corrects. */
