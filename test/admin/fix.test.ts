@@ -141,7 +141,31 @@ it('the list of batches sums the orders of a day, and fix files apart', async ()
   expect((await sumOf('day=2020-02-02')).files).toMatchObject({ files: 0, orders: 0 });
   const { text } = await person.page(`/batches?q=orders&since=${today.slice(0, 4)}-01-01`);
   expect(text).toMatch(/<div>fix files<\/div>.*counted before, in the files that they correct\./s);
-  expect(text).toContain('<label>Day (<span data-zone>UTC</span>) <input name="day" type="date" value=""></label>');
+  expect(text).toContain('Without duplicates and fix files, 1 order arrived.');
+  expect(text).toContain('Accepted, with those of fix files: 1 order.');
+  // One cell of the label's grid, so that it does not break.
+  const title = '<label><span>Day (<span data-zone>UTC</span>)</span> ';
+  expect(text).toContain(`${title}<input name="day" type="date" value=""></label>`);
+});
+
+it('the sum of batches counts no duplicate as an order that arrived, and no row without a number as an order', async () => {
+  const ids = await drop('sum.csv', `${HEAD}\nPO-1001,NEW,A,1200\nPO-1002,NEW,A,x\nPO-1003,NEW,A,1\n,NEW,B,2\n`);
+  await drop('sum-again.csv', `${HEAD}\nPO-1001,NEW,A,1200\n`);
+  const sum = async () => (await person.call('GET', '/batches?q=sum')).body['sum'];
+  const files = { files: 2, orders: 5, nameless: 1, accepted: 1, duplicate: 1, needPerson: 3, open: 3 };
+  await until('both files', async () => JSON.stringify(await sum()).includes('"duplicate":1'));
+  expect(await sum()).toMatchObject({ files });
+  const { text } = await person.page('/batches?q=sum');
+  expect(text).toContain('Without duplicates and fix files, 3 orders and 1 row without an order number arrived.');
+  expect(text).toContain('Accepted, with those of fix files: 1 order.');
+  expect((await person.page('/')).text).toMatch(
+    /<a href="\/dead-letters">(\d+ orders and )?\d+ rows? without an order number<\/a><\/strong> needs? a person/,
+  );
+  expect((await person.page('/order?number=PO-1001')).text).toContain('<div>1200</div>');
+  for (const id of ids.values()) expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
+  // A row without a number stays one after it was settled.
+  await until('the end', async () => JSON.stringify(await sum()).includes('"open":0'));
+  expect(await sum()).toMatchObject({ files: { ...files, open: 0 } });
 });
 
 it('an order that was given another number is found by both, and a discarded one shows it once', async () => {

@@ -75,27 +75,33 @@ export async function readBatchPage(api: ApiContext, url: URL) {
     until: query.time('until'),
     ...query.day(),
   });
-  const { batches } = await api.tables();
+  const { batches, letters } = await api.tables();
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
   const items = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
-  return { items, next, sum: sumOf(batches.matching(filter)) };
+  const rows = [...batches.matching(filter)];
+  const nameless = await letters.namelessIn(rows.map(({ batch }) => batch));
+  return { items, next, sum: sumOf(rows, nameless) };
 }
 
-/** Counts of several batches. `needPerson`: orders that needed a person when they got their outcome; `open`: that still do. */
+/**
+ * Counts of several batches. `nameless`: how many of `orders` are rows without an order number; `needPerson`: orders that needed a person when they got their outcome; `open`: that still do.
+ */
 export type BatchSum = Record<
-  'files' | 'orders' | 'accepted' | 'duplicate' | 'cancelled' | 'needPerson' | 'open',
+  'files' | 'orders' | 'nameless' | 'accepted' | 'duplicate' | 'cancelled' | 'needPerson' | 'open',
   number
 >;
 
 /** Fix files apart: their orders are in the sum of the files that they correct. */
-function sumOf(rows: Iterable<BatchRow>): Record<'files' | 'fixFiles', BatchSum> {
-  const none = { files: 0, orders: 0, accepted: 0, duplicate: 0, cancelled: 0, needPerson: 0, open: 0 };
+function sumOf(rows: readonly BatchRow[], nameless: readonly number[]): Record<'files' | 'fixFiles', BatchSum> {
+  const none = { files: 0, orders: 0, nameless: 0, accepted: 0, duplicate: 0, cancelled: 0, needPerson: 0, open: 0 };
   const sum = { files: { ...none }, fixFiles: { ...none } };
-  for (const { isFixFile, counts, total, open } of rows) {
+  for (const [i, { isFixFile, counts, total, open }] of rows.entries()) {
     const one = isFixFile ? sum.fixFiles : sum.files;
     one.files += 1;
-    one.orders += total ?? countSettled(counts);
+    const all = total ?? countSettled(counts);
+    one.orders += all;
+    one.nameless += Math.min(nameless[i] ?? 0, all);
     for (const outcome of ['accepted', 'duplicate', 'cancelled'] as const) one[outcome] += counts[outcome];
     one.needPerson += countNeedingPerson(counts);
     one.open += open;

@@ -1,4 +1,4 @@
-import { count, MEANINGS, outcomeWord, size } from '../../core/format.ts';
+import { count, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
@@ -59,15 +59,30 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
 
 /** How many orders arrived in the files that match, on all pages of the list. */
 function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: BatchSum }): Html {
-  const row = (title: string, sum: BatchSum) => [html`${title}`, ...SUMMED.map((name) => cell(sum[name]))];
+  const row = (title: string, sum: BatchSum) => {
+    const shown = { ...sum, orders: sum.orders - sum.nameless };
+    return [html`${title}`, ...SUMMED.map((name) => cell(shown[name]))];
+  };
   const both = [row('files', files), ...(fixFiles.files === 0 ? [] : [row('fix files', fixFiles)])];
   const note =
     fixFiles.files === 0 ? '' : ' The orders of fix files were counted before, in the files that they correct.';
-  const titles = ['sum', 'number', 'orders', 'accepted', 'duplicate', 'cancelled', 'needed a person', 'still open'];
-  return html`${table('Sum of all that match', titles, both)}<p class="quiet">Of an order that is in several files, all but the first are duplicates.${note}</p>`;
+  const arrived = openText(files.orders - files.duplicate, files.nameless);
+  const accepted = files.accepted + fixFiles.accepted;
+  const titles = [
+    'sum',
+    'number',
+    'orders',
+    'rows without a number',
+    'accepted',
+    'duplicate',
+    'cancelled',
+    'needed a person',
+    'still open',
+  ];
+  return html`${table('Sum of all that match', titles, both)}<p>Without duplicates and fix files, ${arrived} arrived. Accepted, with those of fix files: ${orders(accepted)}.</p><p class="quiet">A duplicate has the content of an order that was known already. An order that was not accepted and came in a second file is counted twice.${note}</p>`;
 }
 
-const SUMMED = ['files', 'orders', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
+const SUMMED = ['files', 'orders', 'nameless', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
 
 /** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
 export function batchTable(caption: string, batches: readonly BatchView[], now: number, live?: string): Html {
@@ -107,14 +122,14 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const view = await readBatch(api, name);
   const { items, next } = await readOrderPage(api, name, url);
   const { batch } = view;
-  const orders = items.map((order) => [
+  const listed = items.map((order) => [
     cell(order.line),
     numberLink(order.purchaseOrderNumber),
     html`${outcomeWord(order.outcome)}${settledText(order)}`,
     html`${order.message}`,
     timeText(order.at),
   ]);
-  const open = batch.open === 0 ? undefined : await openIn(api, batch);
+  const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
   const body = html`<h1>${batch.name}</h1>
 <p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view)}</p>
 ${factsOf(view, await fixFilesIn(view.report))}
@@ -123,14 +138,18 @@ ${outcomes(view)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
 ${ordersHead(view, url)}
-${orders.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], orders)}
+${listed.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
 }
 
-/** What is open in a batch, in words: `2 orders and 1 row without an order number`. */
-async function openIn(api: PageRequest['api'], { batch, open }: BatchView['batch']): Promise<string> {
-  const { groups } = await (await api.tables()).letters.summary({ batch });
+/** What is open, in words: `2 orders and 1 row without an order number`. */
+export async function openIn(
+  { tables }: PageRequest['api'],
+  open: number,
+  filter: { batch?: string },
+): Promise<string> {
+  const { groups } = await (await tables()).letters.summary(filter);
   const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
   return openText(open, Math.min(nameless, open));
 }

@@ -10,7 +10,7 @@ import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
-import { batchTable } from './batch-pages.ts';
+import { batchTable, openIn } from './batch-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { pacePart } from './pace-part.ts';
 import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
@@ -32,13 +32,15 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
     ['token', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : 'none yet'],
   ];
+  // While the lists are being read, it is not known which are rows without an order number.
+  const open = deadLetters > 0 ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters)) : undefined;
   const body = html`<h1>Overview</h1>
 ${pauses.map((pause) => pauseBox(pause, now))}
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
 <ul class="figures">${figures.map(figure)}</ul>
-${deadLetters > 0 ? html`<p><strong><a href="/dead-letters">${count(deadLetters)}</a></strong> ${deadLetters === 1 ? 'order needs' : 'orders need'} a person.</p>` : undefined}
+${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}

@@ -7,6 +7,7 @@ import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readReport } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
+import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable, idOf } from './dead-letter-table.ts';
 import { createSettledTable, type SettledRow, settledKey } from './settled-table.ts';
 
@@ -38,6 +39,7 @@ if (parentPort !== null) serve(parentPort);
 function createReads() {
   const table = createDeadLetterTable();
   const { put: putSettled, ...settled } = createSettledTable();
+  const nameless = createNameless();
 
   /**
    * Reads the dead letters of reports into the table; a report that expired has none. Returns why reports could not be
@@ -61,10 +63,17 @@ function createReads() {
     for await (const one of lettersIn(folder)) letters.push(one);
     const open = letters.filter((one) => closingFor(one, closed) === undefined);
     table.put({ batch, ...from }, open);
+    nameless.put(batch, letters);
     putSettled({ batch, ...from }, letters, closed);
   }
 
+  function put(from: { batch: string; source: string; file: string }, letters: readonly DeadLetter[]): void {
+    table.put(from, letters);
+    nameless.put(from.batch, letters);
+  }
+
   function remove(batch: string): void {
+    nameless.put(batch, []);
     table.remove(batch);
     settled.removeSettled(batch);
   }
@@ -72,7 +81,9 @@ function createReads() {
   const { settledPage, settledOf, settledIn } = settled;
   return {
     ...table,
+    put,
     remove,
+    namelessIn: nameless.countsOf,
     settledPage,
     settledOf,
     load,
@@ -81,6 +92,19 @@ function createReads() {
     correctedBatch,
     findOrder,
   };
+}
+
+/** How many rows without an order number each batch has, or had. */
+function createNameless() {
+  const counts = new Map<string, number>();
+
+  function put(batch: string, letters: readonly DeadLetter[]): void {
+    const found = letters.filter(isNameless).length;
+    if (found > 0) counts.set(batch, found);
+    else counts.delete(batch);
+  }
+
+  return { put, countsOf: (batches: readonly string[]) => batches.map((batch) => counts.get(batch) ?? 0) };
 }
 
 /** The complete dead letter of a report; undefined when it is not there. */

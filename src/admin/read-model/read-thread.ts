@@ -54,6 +54,7 @@ export function openReadThread(): ReadThread {
     close: remote('close'),
     page: remote('page'),
     summary: remote('summary'),
+    namelessIn: remote('namelessIn'),
     numberOf: remote('numberOf'),
     settledPage: remote('settledPage'),
     settledOf: remote('settledOf'),
