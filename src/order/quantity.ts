@@ -50,6 +50,10 @@ export function readQuantity(text: string, decimal: Decimal, integer: boolean): 
 
 const UNITS = /^(?:x ?)?(\d+(?:[.,'’ \u00a0\u202f\u2009]\d+)*) ?(?:\p{L}[\p{L}.]{0,9}|[€$£¥])$/iu;
 
+/** Units of several pieces: `1 dozen` is not 1. */
+const DOZENS = /^(\d{1,9}) ?(?:dz|dzn|doz|dozens?|dutzend|dtzd|douzaines?|docenas?)\.?$/i;
+const MULTIPLES = /(?<!\p{L})(?:gross|gros|gro|grs|hundreds?|hundert|mil|thousands?|tausend|tsd|k|pairs?|paar)\.?$/iu;
+
 /** What a text that is no quantity may mean, in words; undefined when nothing is likely. */
 export function likelyQuantity(text: string): string | undefined {
   const plain = plainLook(text)
@@ -67,7 +71,9 @@ export function likelyQuantity(text: string): string | undefined {
   if (/^\d{1,2}(?:,\d{2})+,\d{3}$/.test(plain)) return plain.replaceAll(',', '');
   const digits = plain.replace(/[Oo]/g, '0').replace(/[lI]/g, '1');
   if (/\d/.test(plain) && /^[1-9]\d*$/.test(digits)) return `${digits}, with letters in place of digits`;
-  const marked = /^['`´’](\d+)$/.exec(plain)?.[1] ?? UNITS.exec(plain)?.[1];
+  const dozens = DOZENS.exec(plain)?.[1];
+  if (dozens !== undefined) return `${Number(dozens) * 12}`;
+  const marked = /^['`´’](\d+)$/.exec(plain)?.[1] ?? (MULTIPLES.test(plain) ? undefined : UNITS.exec(plain)?.[1]);
   return marked === undefined ? undefined : `${marked}, with a unit or a sign beside it`;
 }
 
