@@ -138,7 +138,7 @@ async function needed(name: string, env: Variables, read: SecretReader): Promise
   const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name);
   const near = nearest(name, given);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    remedy: `Set it, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` Did you mean ${near}, which is set?`}`,
+    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` Did you mean ${near}, which is set?`}`,
     facts: { variable: name },
   });
 }

@@ -150,7 +150,7 @@ it('are not awaited at a pipe without a writer', async () => {
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
   await expect(loadSecrets(config, env)).rejects.toMatchObject({
-    remedy: `Set it, or set ${SECRET}_FILE to a file that contains it. Did you mean PO_SYNC_STAGNG_CLIENT_SECRET, which is set?`,
+    remedy: `Set ${SECRET}, or set ${SECRET}_FILE to a file that contains it. Did you mean PO_SYNC_STAGNG_CLIENT_SECRET, which is set?`,
   });
 });
 
