@@ -243,8 +243,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the change of a file that was being read',
     file: 'src/admit/file-admission.ts',
-    find: 'batch.begunWith === undefined || batch.begunWith === inspection.sha256 ? inspection',
-    replace: 'true ? inspection',
+    find: 'batch.begunWith === undefined || batch.begunWith === inspection.sha256',
+    replace: 'inspection.sha256 !== undefined',
     tests: ['test/process/changed-file.test.ts'],
   },
   {
