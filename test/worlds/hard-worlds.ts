@@ -3,7 +3,7 @@ import { emptySum, liveMany, tell } from '../simulation/worlds.ts';
 
 const SHARDS = 5;
 /** All worlds of both files, of 40 orders each: `WORLDS=5000 npm run test:worlds` before a release. */
-const ALL = Number(process.env['WORLDS'] ?? 2_000);
+const ALL = Number(process.env['WORLDS'] ?? 1_000);
 const WORLDS = Math.ceil(ALL / (2 * SHARDS));
 
 /**
