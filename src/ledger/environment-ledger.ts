@@ -53,15 +53,13 @@ export async function requireOneAddress(
   { environment, data }: Pick<Config, 'environment' | 'data'>,
   { redis, keys }: Pick<Context['store'], 'redis' | 'keys'>,
 ): Promise<void> {
-  const names = await readdir(join(data, 'ledger')).catch(unlessMissing);
-  for (const name of names) {
-    const origin = name.startsWith(`${environment}-`)
-      ? /^[0-9a-f]{8}\.json$/.exec(name.slice(environment.length + 1))
-      : null;
-    const other = origin === null ? keys : keysAt(environment, origin[0].slice(0, 8));
-    if (other.origin === keys.origin) continue;
+  const prefix = `${environment}-`;
+  const names = (await readdir(join(data, 'ledger')).catch(unlessMissing)).filter((name) => name.startsWith(prefix));
+  const origins = names.flatMap((name) => /^([0-9a-f]{8})\.json$/.exec(name.slice(prefix.length))?.[1] ?? []);
+  for (const origin of origins.filter((one) => one !== keys.origin)) {
+    const other = keysAt(environment, origin);
     const [due, doubt] = await Promise.all([redis.zcard(other.due), redis.zcard(other.doubt)]);
-    if (due + doubt > 0) throw ordersElsewhere(environment, due + doubt, join(data, 'ledger', name));
+    if (due + doubt > 0) throw ordersElsewhere(environment, due + doubt, checkpointFile(data, environment, origin));
   }
 }
 
