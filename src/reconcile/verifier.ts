@@ -4,6 +4,7 @@ import { createNews, growingWait } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { mayBeThere } from '../ledger/state-machine/decision.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { LedgerEvent, ListEvent, Policy, Step } from '../ledger/state-machine/step.ts';
 import { doubtSettled, listRead, orderCreatedTwice, orderDead } from '../log/events/delivery.ts';
@@ -98,24 +99,26 @@ type Verifying = VerifierDeps & { isNews(outcome: string): boolean };
 /** A series of lists with the same outcome is reported once, then with growing gaps. Milliseconds. */
 const NEWS = { initial: 60_000, max: 3_600_000 };
 
-async function verify(deps: Verifying, numbers: readonly string[]): Promise<void> {
-  const reading = await read(deps, numbers);
-  const known = await deps.ledger.lookup(numbers);
-  for (const one of known) {
-    if (one.kind !== 'open' || one.entry.state !== 'unknown') continue;
+async function verify(deps: Verifying, inDoubt: readonly string[]): Promise<void> {
+  // What the API stored after two lists lacked it must not be sent again only because no other attempt was in doubt.
+  const dueAgain = await deps.ledger.numbersDue('due', Number.MAX_SAFE_INTEGER, MOST);
+  const reading = await read(deps, inDoubt, dueAgain);
+  const numbers = [...inDoubt, ...dueAgain.filter((number) => reading.rows.has(number))];
+  for (const one of await deps.ledger.lookup(numbers)) {
+    if (one.kind !== 'open' || !mayBeThere(one.entry) || one.entry.state === 'inDoubt') continue;
     const event = eventFor(one.entry, reading, deps.store.time.now());
     const isSending = deps.ledger.inFlight.has(one.entry.order.purchaseOrderNumber);
     if (event.kind === 'found' || !isSending) await apply(deps, one.entry, event);
   }
 }
 
-async function read(deps: Verifying, numbers: readonly string[]): Promise<Reading> {
+async function read(deps: Verifying, numbers: readonly string[], others: readonly string[]): Promise<Reading> {
   const { time } = deps.store;
   await time.sync();
   const listedFrom = time.now();
   const isWatched = time.watched() >= deps.policy.settle;
   const canaries = await deps.canaries.all();
-  const wanted = new Set([...numbers, ...canaries.map(({ number }) => number)]);
+  const wanted = new Set([...numbers, ...others, ...canaries.map(({ number }) => number)]);
   const { rows, respelled, take } = collectRows(numbers, wanted);
   const end = await deps.list(take);
   const durationMs = time.now() - listedFrom;

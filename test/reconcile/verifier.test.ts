@@ -3,6 +3,7 @@ import type { ListEnd, ListedOrder } from '../../src/api/list.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { next } from '../../src/ledger/state-machine/next.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createVerifier, listState } from '../../src/reconcile/verifier.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -168,6 +169,36 @@ describe('verifier', () => {
     expect(await stateOf('A')).toBe('unknown');
     await tickAfter(1);
     expect(await stateOf('A')).toBe('retry');
+  });
+
+  it('accepts an order that waits to be sent again when a list that is read for another one shows it', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, canaries, doubt, tickAfter, stateOf } = opened;
+    await canaries.remember('OLD');
+    rig.shown = ['OLD'];
+    await tickAfter(2 * settle);
+    await doubt('A');
+    await tickAfter(settle);
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('retry');
+    await doubt('B');
+    rig.shown = ['OLD', 'A'];
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('accepted');
+    expect(await stateOf('B')).toBe('unknown');
+  });
+
+  it('leaves an order alone that a person sends again although the list shows it', async () => {
+    await using opened = await openVerifierRig();
+    const { rig, ledger, doubt, tickAfter, stateOf } = opened;
+    await doubt('A');
+    const [known] = await ledger.lookup(['A']);
+    if (known?.kind !== 'open') throw new Error('not open');
+    await ledger.take(known.entry, next(known.entry, { kind: 'resend', at: rig.now, job: 'again' }, policy));
+    await doubt('B');
+    rig.shown = ['A'];
+    await tickAfter(settle);
+    expect(await stateOf('A')).toBe('queued');
   });
 
   it.each(['po-a1', ' PO-A1', 'PO-a1 '])('sends no order again that the list shows as %j', async (shown) => {
