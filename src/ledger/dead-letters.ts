@@ -92,7 +92,30 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     return closed === -1 ? 'late' : { closed: Number(closed) };
   }
 
-  return { fieldsOf, close, closeCorrected: createCorrectedClosing({ redis, keys }) };
+  return {
+    fieldsOf,
+    close,
+    cameAgain: returnKeeper({ redis, keys }),
+    closeCorrected: createCorrectedClosing({ redis, keys }),
+  };
+}
+
+/** Keeps that a batch brought rows of a dead letter that is settled, and that they need a person there. Repeatable. */
+function returnKeeper({ redis, keys }: { redis: Redis; keys: Keys }) {
+  return async ({
+    batch,
+    deadLetter,
+    by,
+  }: Pick<ClosingRequest, 'batch' | 'deadLetter'> & { by: FixedBy }): Promise<void> => {
+    // What a forgotten batch kept is gone, and nothing would remove what is written to it now.
+    if ((await redis.exists(keys.batch(batch))) === 0) return;
+    const { number, kind = '', place = '' } = deadLetter;
+    const closing = JSON.stringify({ ...closingOf(deadLetter, by), again: true });
+    // Comes first: from then on, this batch asks for the report of the older one whenever its own dead letters close.
+    await redis.sadd(keys.cameFrom(by.batch), batch);
+    await redis.hset(keys.closed(batch), `again ${JSON.stringify([by.batch, number, kind, place])}`, closing);
+    await redis.sadd(keys.refresh, batch);
+  };
 }
 
 /** The fields of one kind of dead letter. The result of an invalid order may not be kept. */

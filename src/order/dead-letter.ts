@@ -38,11 +38,14 @@ export type End = {
   batch?: string;
   /** The person who closed it, or who submitted the file of `batch` at the admin port. */
   who?: string;
-  /** The name of the file of `waitsIn`, else of `batch`. */
+  /** The name of the file of `waitsIn` if there is no `end`, else of `batch`. */
   file?: string;
 };
 
-/** `waitsIn`: the batch in which its rows need a person again, while they do. `end`: how they ended there. */
+/**
+ * `waitsIn`: the batch in which its rows need a person again, while they do. `end`: how they ended there; with `waitsIn`,
+ * that they came back after they were settled.
+ */
 export type Closed = End & { waitsIn?: string; end?: End } & Corrected;
 
 /**
@@ -57,7 +60,8 @@ export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'locat
 /**
  * How a dead letter was closed: `batch` brought the order that was accepted, or the person `who` closed it. With
  * `successor`, `batch` brought its rows and they need a person again. Closes every dead letter of the number; with
- * `kind`, or with `place` where there is no number, only that one.
+ * `kind`, or with `place` where there is no number, only that one. `again`: closes nothing, because something else had
+ * settled it before `batch` brought its rows.
  */
 export type Closing = {
   number: string;
@@ -68,6 +72,7 @@ export type Closing = {
   kind?: string;
   place?: string;
   successor?: Successor;
+  again?: true;
   waitsIn?: string;
   file?: string;
   end?: End;
@@ -77,7 +82,7 @@ export type Closing = {
 export type Closings = ReadonlyMap<string, Closing>;
 
 export function closingsOf(closings: readonly Closing[]): Closings {
-  return new Map(closings.map((closing) => [keyOf(closing), closing]));
+  return new Map(closings.filter(({ again }) => !again).map((closing) => [keyOf(closing), closing]));
 }
 
 /** What closed a dead letter; undefined while it is open. */

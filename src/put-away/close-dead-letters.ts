@@ -1,5 +1,5 @@
 import type { Batches } from '../ledger/batches/batches.ts';
-import { type ClosingRequest, type ClosingResult, createDeadLetters } from '../ledger/dead-letters.ts';
+import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
@@ -33,7 +33,8 @@ const PORTION = 50_000;
 /**
  * Passes on the orders of the batch `by` and closes the old dead letters whose rows came back in it with another
  * number, or still need a person, or had no number before: the success of a number does not close those. From then on
- * the rows belong to the batch that brought them. Can be repeated.
+ * the rows belong to the batch that brought them. Of those that were settled before, keeps that rows need a person
+ * again. Can be repeated.
  */
 export async function* closeFixed(
   deps: FixedDeps,
@@ -88,18 +89,17 @@ function createFixedClosing(deps: FixedDeps, by: string) {
 
   async function closeOne(deadLetter: DeadLetter, batch: string, { outcome, successor }: CameBack): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
-    if (known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore')) return;
-    await deadLetters.close(batch, deadLetter, known, {
-      at: time.now(),
-      batch: by,
-      ...(successor === undefined ? { outcome } : { successor }),
-    });
+    const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
+    const brought = { at: time.now(), batch: by, ...(successor === undefined ? { outcome } : { successor }) };
+    const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
+    const isClosed = result !== 'late' && result.closed > 0;
+    if (!isClosed && successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);
   }
 }
 
-/** Whether the rows of an open dead letter now belong to the batch that brought them back. */
+/** Whether the rows of a dead letter need a person in the batch that brought them, or now belong to it. */
 function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: CameBack): boolean {
-  return closed === undefined && (now.successor !== undefined || before === '' || before !== now.number);
+  return now.successor !== undefined || (closed === undefined && (before === '' || before !== now.number));
 }
 
 /**
@@ -130,15 +130,17 @@ export function createDeadLetterClosing(deps: Deps) {
     { fields, owned }: KnownDeadLetter,
     by: ClosingRequest['by'],
   ): Promise<ClosingResult> {
-    const { purchaseOrderNumber: number, kind, location } = deadLetter;
-    return deadLetters.close({
-      batch,
-      fields,
-      deadLetter: number === '' ? { number, place: placeText(location) } : { number, kind },
-      ...(owned ? { entry: owned } : {}),
-      by,
-    });
+    return deadLetters.close({ batch, fields, deadLetter: idOf(deadLetter), ...(owned ? { entry: owned } : {}), by });
   }
 
-  return { find, close };
+  /** Keeps that the batch of `by` brought rows of a dead letter that was settled before. */
+  function cameAgain(batch: string, deadLetter: DeadLetter, by: FixedBy): Promise<void> {
+    return deadLetters.cameAgain({ batch, deadLetter: idOf(deadLetter), by });
+  }
+
+  return { find, close, cameAgain };
+}
+
+function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {
+  return number === '' ? { number, place: placeText(location) } : { number, kind };
 }

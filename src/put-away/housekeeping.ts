@@ -96,16 +96,16 @@ export async function filesNamed(names: readonly string[], batches: Pick<Batches
 /** The closings with the files and people that they come from, and with what became of rows that came back. */
 async function withWaiting(own: string, closings: readonly Closing[], batches: Batches): Promise<Closing[]> {
   const known = new Map<string, Batch | undefined>();
-  const later = new Map<string, Closings>();
+  const later = new Map<string, Known>();
 
   async function find(batch: string): Promise<Batch | undefined> {
     if (!known.has(batch)) known.set(batch, await batches.find(batch));
     return known.get(batch);
   }
 
-  async function closingsIn(batch: string): Promise<Closings | undefined> {
+  async function closingsIn(batch: string): Promise<Known | undefined> {
     if ((await find(batch)) === undefined) return undefined;
-    const found = later.get(batch) ?? closingsOf(await batches.closings(batch));
+    const found = later.get(batch) ?? knownFrom(await batches.closings(batch));
     later.set(batch, found);
     return found;
   }
@@ -120,28 +120,58 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
     if (batch === undefined || successor === undefined) return ended === undefined ? {} : { end: { number, ...ended } };
     const next = await closingsIn(batch);
     if (next === undefined) return {};
-    const end = closingFor(successor, next);
+    const end = closingFor(successor, next.ended);
     if (end === undefined) return { waitsIn: batch };
-    return end.successor === undefined ? { end: { ...end, ...end.end } } : await follow(end);
+    const last = end.successor === undefined ? { end: { ...end, ...end.end } } : await follow(end);
+    const again = last.waitsIn === undefined ? await waitsAgain(end, next) : undefined;
+    return again?.waitsIn === undefined ? last : { waitsIn: again.waitsIn };
   }
 
-  /** With the name of the file of `shown`, and the person who submitted the file that brought the order. */
-  async function named(closing: Closing, shown = closing.batch): Promise<Closing> {
+  /** Where rows need a person that came back after their dead letter was settled. */
+  async function waitsAgain(closing: Closing, { again }: Known): Promise<Closing | undefined> {
+    for (const one of again.get(rowsOf(closing)) ?? []) {
+      const { waitsIn } = await follow(one);
+      if (waitsIn !== undefined) return { ...one, batch: waitsIn, waitsIn };
+    }
+    return undefined;
+  }
+
+  const shown: Closing[] = [];
+  const named = namer(own, find);
+  const all = knownFrom(closings);
+  for (const closing of all.ended.values()) {
+    const followed = await follow(closing);
+    const again = followed.waitsIn === undefined ? await waitsAgain(closing, all) : undefined;
+    const waitsIn = followed.waitsIn ?? again?.waitsIn;
+    const end = again ?? followed.end;
+    const last = end && endBy(await named(end));
+    const more = { ...(waitsIn === undefined ? {} : { waitsIn }), ...(last === undefined ? {} : { end: last }) };
+    shown.push({ ...(await named(closing, followed.waitsIn ?? closing.batch)), ...more });
+  }
+  return shown;
+}
+
+/** Adds the name of the file of `shown`, and the person who submitted the file that brought the order. */
+function namer(own: string, find: (batch: string) => Promise<Batch | undefined>) {
+  return async (closing: Closing, shown = closing.batch): Promise<Closing> => {
     const { batch } = closing;
     const file = shown === undefined ? undefined : nameOf(await find(shown));
     const by = batch === undefined || batch === own ? undefined : (await find(batch))?.by;
     const who = closing.who ?? by;
     return { ...closing, ...(file === undefined ? {} : { file }), ...(who === undefined ? {} : { who }) };
-  }
+  };
+}
 
-  const shown: Closing[] = [];
-  for (const closing of closings) {
-    const { waitsIn, end } = await follow(closing);
-    const last = end && endBy(await named(end));
-    const more = { ...(waitsIn === undefined ? {} : { waitsIn }), ...(last === undefined ? {} : { end: last }) };
-    shown.push({ ...(await named(closing, waitsIn ?? closing.batch)), ...more });
-  }
-  return shown;
+/** The closings of a batch; `again`: those that closed nothing, by their rows. */
+type Known = { ended: Closings; again: ReadonlyMap<string, readonly Closing[]> };
+
+function knownFrom(closings: readonly Closing[]): Known {
+  const again = closings.filter((closing) => closing.again);
+  return { ended: closingsOf(closings), again: Map.groupBy(again, rowsOf) };
+}
+
+function rowsOf({ number, place = '' }: Closing): string {
+  return JSON.stringify([number, place]);
 }
 
 /** The name that people find: that of the settled file, next to which its page is; before, the name as it was dropped. */

@@ -62,7 +62,7 @@ function batchKeys(prefix: string) {
     counted: (batch: string) => `${prefix}:b:${batch}:counted`,
     /** Hash: ordinal → result of an order that did not simply succeed. */
     results: (batch: string) => `${prefix}:b:${batch}:results`,
-    /** Hash: ordinal → how its dead letter was closed. */
+    /** Hash: ordinal → how its dead letter was closed; `again …` → which batch brought settled rows; `read again`, `file`. */
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
     /** Hash: which order each row of its dead letters became, and which row of an earlier batch each row was first. */
     corrected: (batch: string) => `${prefix}:b:${batch}:corrected`,

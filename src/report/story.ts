@@ -16,9 +16,9 @@ export type Story = {
   nameless: number;
   /**
    * How many orders came back and need a person in a newer batch, by batch. `nameless`: how many of them are rows without
-   * an order number; `file`: the name of its file, if known.
+   * an order number; `settled`: how many were settled before; `file`: the name of its file, if known.
    */
-  waiting: Map<string, { count: number; nameless: number; file: string | undefined }>;
+  waiting: Map<string, { count: number; nameless: number; settled: number; file: string | undefined }>;
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
@@ -55,12 +55,12 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   const { closed } = deadLetter;
   if (closed === undefined) story.open += 1;
   if (closed === undefined && isNameless(deadLetter)) story.nameless += 1;
-  const batch = closed?.waitsIn;
-  if (batch !== undefined) {
-    const { count, nameless } = story.waiting.get(batch) ?? { count: 0, nameless: 0 };
-    const isRow = Number(isNameless(deadLetter));
-    story.waiting.set(batch, { count: count + 1, nameless: nameless + isRow, file: closed?.file });
-  }
+  if (closed?.waitsIn === undefined) return;
+  const one = story.waiting.get(closed.waitsIn) ?? { count: 0, nameless: 0, settled: 0 };
+  const { count, nameless } = { count: one.count + 1, nameless: one.nameless + Number(isNameless(deadLetter)) };
+  const { end = closed } = closed;
+  const settled = one.settled + Number(end !== closed);
+  story.waiting.set(closed.waitsIn, { count, nameless, settled, file: end.file });
 }
 
 /** One order of a group. Texts are as they were found. */

@@ -116,6 +116,9 @@ describe('a dead letter', () => {
       batch: second.batch,
       end: { by: 'accepted', batch: last.batch, file: 'wednesday.csv' },
     });
+    expect(JSON.parse(await place.read(second, 'dead-letters.json'))).toMatchObject([
+      { closed: { file: 'wednesday.csv', changes: [{ place: 'line 3', field: 'quantity', from: 'some', to: '2' }] } },
+    ]);
     const page = await place.read(first, 'report.html');
     expect(page).toContain('<bdi>quantity: none → 5</bdi>');
     expect(page).toContain('<bdi>line 4, purchaseOrderNumber: PO-3 → PO-9</bdi>');
@@ -167,6 +170,65 @@ describe('a dead letter', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it('that was settled needs a person again while a fix file with other content is in conflict', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,1', 'PO-3,NEW,C,none'));
+    await place.run(['start', '--once']);
+    const first = await lastOf(place);
+    const fix = (await place.read(first, 'dead-letters.csv')).replace('PO-3,NEW,C,none', 'PO-3,NEW,C,3');
+    await place.drop('ben.csv', fix.replace('PO-1,NEW,A,none', 'PO-1,NEW,A,8'));
+    await place.run(['start', '--once']);
+    expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
+    const ben = await lastOf(place);
+    await place.drop('anna.csv', fix.replace('PO-1,NEW,A,none', 'PO-1,NEW,A,5'));
+    await place.run(['start', '--once']);
+    const anna = await lastOf(place);
+    expect(anna).toMatchObject({ counts: { conflict: 1, duplicate: 1 } });
+    const page = await place.read(first, 'report.html');
+    expect(page).toContain('<h1>1 of 3 orders needs you</h1>');
+    expect(page).toContain('<header class="care">');
+    expect(page).toContain(
+      `1 order was settled and came back with rows that were not accepted: it needs a person in <bdi>anna.csv</bdi> (batch <a data-in-reports href="../${anna.batch}/report.html">`,
+    );
+    expect(page).toMatch(/accepted in <bdi>ben\.csv<\/bdi>.*; then came back in <bdi>anna\.csv<\/bdi>/);
+    const { out } = await place.run(['explain', 'PO-1']);
+    expect(out).toContain(
+      `its dead letter was closed: accepted, batch ${ben.batch}; then its rows came back and still wait in batch ${anna.batch}`,
+    );
+    const letters = async () => JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[];
+    expect((await letters())[0]).toMatchObject({
+      closed: { by: 'accepted', batch: ben.batch, file: 'ben.csv', waitsIn: anna.batch, end: { file: 'anna.csv' } },
+    });
+
+    await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
+    await place.run(['start', '--once']);
+    expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
+    expect((await letters()).map(({ closed: { waitsIn, by } }) => [waitsIn, by])).toEqual([
+      [undefined, 'accepted'],
+      [undefined, 'accepted'],
+    ]);
+  });
+
+  it('of a fix file that was settled needs a person again on the first page too', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none'));
+    await place.run(['start', '--once']);
+    const first = await lastOf(place);
+    await place.drop('b.csv', (await place.read(first, 'dead-letters.csv')).replace('A,none', 'A,some'));
+    await place.run(['start', '--once']);
+    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    for (const quantity of ['8', '5']) {
+      await place.drop(`${quantity}.csv`, fix.replace('A,some', `A,${quantity}`));
+      await place.run(['start', '--once']);
+    }
+    const page = await place.read(first, 'report.html');
+    expect(page).toContain('<h1>The order needs you</h1>');
+    expect(page).toContain(`in <bdi>5.csv</bdi> (batch`);
+    await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
+    await place.run(['start', '--once']);
+    expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
   });
 
   it('stays open when another file or another source shows what was accepted', async () => {

@@ -45,7 +45,10 @@ function deadLetterFaults(world: World, file: File): FaultFound[] {
   const { store } = world;
   const { batch, report } = file;
   if (report === undefined) return [];
-  const closed = store.fields(KEYS.closed(batch));
+  // Also kept there, and closing nothing: rows that came back after they were settled, and a content that was read again.
+  const closed = new Map(
+    [...store.fields(KEYS.closed(batch))].filter(([field]) => !/^(again |read again$)/.test(field)),
+  );
   const rows = report.rows.filter(({ result }) => needsPerson(result.outcome));
   const open = Number(store.hget(KEYS.batch(batch), 'open') ?? 0);
   const sums: FaultFound[] =

@@ -99,7 +99,7 @@ function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: num
  * by the dead letter of the later batch, which has its own row.
  */
 function isAction({ closed }: SettledRow): boolean {
-  const cameBack = closed.waitsIn !== undefined || closed.end !== undefined;
+  const cameBack = closed.by === 'fixed' && (closed.waitsIn !== undefined || closed.end !== undefined);
   return !cameBack || (closed.changes?.length ?? 0) > 0 || closed.number !== undefined;
 }
 

@@ -178,10 +178,12 @@ function itemsText(content: unknown): string {
 function closedEvent({ at, waitsIn, number = '', changes, end, ...closed }: Closed): HistoryEvent {
   const more = changeTexts(changes);
   const list = more.length === 0 ? {} : { more };
+  const waits = `its rows came back and still wait in batch ${waitsIn}`;
+  const last = waitsIn === undefined ? end && endText(end) : waits;
   const text =
-    waitsIn !== undefined
-      ? `its rows came back and still wait in batch ${waitsIn}`
-      : `its dead letter was closed: ${endText(closed)}${number === '' ? '' : ` as ${number}`}${end === undefined ? '' : `; then ${endText(end)}`}`;
+    waitsIn !== undefined && end === undefined
+      ? waits
+      : `its dead letter was closed: ${endText(closed)}${number === '' ? '' : ` as ${number}`}${last === undefined ? '' : `; then ${last}`}`;
   return { at: Date.parse(at), text, ...list };
 }
 

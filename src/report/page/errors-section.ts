@@ -166,7 +166,7 @@ function settled({ closed }: AffectedOrder): Html | undefined {
     ...(texts.length > CHANGES_SHOWN ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`] : []),
   ];
   const as = number === undefined || number === '' ? undefined : html` as <bdi>${visible(number, MOST_NAME)}</bdi>`;
-  if (waitsIn !== undefined) {
+  if (waitsIn !== undefined && later === undefined) {
     const by = who === undefined ? undefined : html`, sent by ${visible(who, 100)}`;
     return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${what}`;
   }
@@ -175,7 +175,8 @@ function settled({ closed }: AffectedOrder): Html | undefined {
   const last =
     later &&
     (isThere ? html`; then ${closingWord(later.by)} there` : html`; then ${endText(later)}, ${timeText(later.at)}`);
-  return html`${first}${last}${what}`;
+  const open = waitsIn === undefined ? undefined : html`, where they are <b>still open</b>`;
+  return html`${first}${last}${open}${what}`;
 }
 
 /** Changes of an order that the page shows; its list has all. */

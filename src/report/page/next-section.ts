@@ -116,9 +116,15 @@ function stepsElsewhere({ waiting }: Story): Html[] {
   return batches
     .slice(0, BATCHES_SHOWN)
     .map(
-      ([batch, { count: number, nameless, file }]) =>
-        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} came back and still ${number === 1 ? 'waits' : 'wait'} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.`,
+      ([batch, { count: number, nameless, settled, file }]) =>
+        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} ${cameBack(number, settled)} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.${settled > 0 && settled < number ? ` ${count(settled)} of them ${settled === 1 ? 'was' : 'were'} settled before; what came back was not accepted.` : ''}`,
     );
+}
+
+function cameBack(number: number, settled: number): string {
+  if (settled < number) return `came back and still ${number === 1 ? 'waits' : 'wait'}`;
+  const [was, needs] = number === 1 ? ['was', 'it needs'] : ['were', 'they need'];
+  return `${was} settled and came back with rows that were not accepted: ${needs} a person`;
 }
 
 /** Merged cells, and lists that show a number only in its first row. */
