@@ -201,6 +201,9 @@ describe('batches of a running daemon', () => {
       const page = await readFile(path.join(place.folder, 'reports', batch, 'report.html'), 'utf8');
       return page.includes('did not send them. 5 were accepted in another file. To send the others,');
     });
+    const { page } = await openOperator(place, daemon);
+    const history = (await page('/order?number=PO-10001')).text.replace(/<[^>]*>/g, '');
+    expect(history).toMatch(/wrong\.csv, line 2[\s\S]*cancelled by anna[\s\S]*right\.csv, line 2[\s\S]*accepted/);
   });
 });
 

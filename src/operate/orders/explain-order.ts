@@ -128,7 +128,8 @@ async function batchesOf(
   const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
   const entry = known?.kind === 'open' ? known.entry.batch : undefined;
   const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
-  const cancelled = known?.kind === 'nothing' ? await cancelledBatches(batches) : [];
+  // An order that was accepted may have been cancelled in an earlier file.
+  const cancelled = known?.kind === 'open' ? [] : await cancelledBatches(batches);
   const named = [own, entry].filter((name) => name !== undefined);
   return [...new Set([...named, ...open, ...cancelled, ...followers, ...more])].sort();
 }
