@@ -79,6 +79,12 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'] });
   const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
   expect(late['detail']).toMatch(/^PO-1 is settled already: accepted in \S*orders\.line-2\.fix/);
+  const typed = { 'v.0.0': 'PO-1', 'v.0.2': 'B', 'v.0.3': '<77>', 'v.1.3': '78', version: rows.version, do: 'send' };
+  const form = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
+  expect(form).toContain('Not sent. PO-1 is settled already');
+  const [, entered = '', content = ''] = /<h2>What you entered<\/h2>(.*)<h2>What was sent<\/h2>(.*)/s.exec(form) ?? [];
+  expect(entered).toMatch(/data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s);
+  expect(content).toMatch(/<div>B<.*<div>7<.*<div>C<.*<div>2</s);
   const { body: history } = await person.call('GET', '/order?number=PO-1');
   expect(history['operatorActions']).toMatchObject([{ what: 'corrected', who: expect.any(String) }]);
   expect(place.stored().size).toBe(1);

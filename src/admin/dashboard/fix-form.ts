@@ -13,8 +13,13 @@ import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
 import { badge, batchPath, letterPath, link, table } from './parts.ts';
 
-/** What a person entered, and what came of it. */
-export type Entered = { corrected: readonly CorrectedRow[]; checked?: CheckedCorrection; trouble?: string };
+/** What a person entered, and what came of it. `compared`: the values next to those that were sent, where it came too late. */
+export type Entered = {
+  corrected: readonly CorrectedRow[];
+  checked?: CheckedCorrection;
+  trouble?: string;
+  compared?: Html | undefined;
+};
 
 /**
  * The part of a dead letter's page in which its cells are corrected. `refresh`: seconds until it shows more. `isEarly`:
@@ -31,7 +36,7 @@ export async function fixSection(
   const sent = await readCorrections(api, letter);
   const before = sent.length === 0 ? undefined : correctionsTable(sent);
   // A person whose correction came too late stays on the page that says so.
-  const late = html`${result(entered)}${before}`;
+  const late = html`${result(entered)}${entered?.compared}${before}`;
   if (sent.at(-1)?.state === 'under-way') return { body: late, ...(entered === undefined && { refresh: 1 }) };
   if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: late };
   const found = await api.corrections.open(letter).catch(whyNot);
@@ -39,7 +44,7 @@ export async function fixSection(
   const warning = repeats && html`<p class="box bad">${sameContentText(repeats)}</p>`;
   const body =
     found instanceof PoSyncError
-      ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>`
+      ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>${entered?.compared}`
       : html`<h2 id="correct">Correct it</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
   const isEarly = found instanceof PoSyncError && found.code === 'batch-in-progress';
   return { body: html`${before}${body}`, isEarly };

@@ -1,15 +1,16 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { html } from '../../report/page/html.ts';
+import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { readLetter } from '../api/dead-letter-routes.ts';
+import { readHistory, readLetter } from '../api/dead-letter-routes.ts';
 import { resultText, sendCorrection } from '../api/fix-routes.ts';
 import { type AdminRequest, problemReply, type Reply, type Route } from '../http/route.ts';
 import { keptPage } from '../http/sign-in.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
 import { type Entered, readEntered, withAddedRow } from './fix-form.ts';
+import { itemsPart } from './order-page.ts';
 import { showPage } from './page-routes.ts';
-import { letterPath } from './parts.ts';
+import { letterPath, orderPath, table } from './parts.ts';
 
 /** The form that corrects the cells of a dead letter: checks or sends them, and shows what came of it. */
 export function fixPageRoutes(api: ApiContext): Route[] {
@@ -45,8 +46,35 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
   } catch (error) {
     if (!(error instanceof PoSyncError) || LATER.has(error.code)) throw error;
     const trouble = [error.message, error.remedy].filter(Boolean).join(' ');
-    return show({ corrected, trouble }, problemReply(error).status);
+    const compared = await comparedWith(api, request, fields);
+    return show({ corrected, trouble, compared }, problemReply(error).status);
   }
+}
+
+/** Rows and columns of a form that are shown again. */
+const MOST = 200;
+
+/** The values of a form that came too late, next to what was sent; undefined if it has no values. */
+async function comparedWith(
+  api: ApiContext,
+  { params, url }: AdminRequest,
+  fields: Readonly<Record<string, string>>,
+): Promise<Html | undefined> {
+  const rows = new Map<number, Map<number, string>>();
+  for (const [name, value] of Object.entries(fields)) {
+    const [, row, column] = /^v\.(\d{1,3})\.(\d{1,4})$/.exec(name) ?? [];
+    const cells = rows.get(Number(row)) ?? new Map<number, string>();
+    if (row !== undefined) rows.set(Number(row), cells.set(Number(column), value));
+  }
+  if (rows.size === 0) return undefined;
+  const { batch, purchaseOrderNumber: number } = await readLetter(api, params['id'] ?? '');
+  const header = (await api.base.batches.find(batch))?.inspection?.shape.header ?? [];
+  const columns = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))].slice(0, MOST);
+  const titles = columns.map((column) => header[column] || String(column + 1));
+  const entered = [...rows.values()].slice(0, MOST).map((cells) => columns.map((at) => html`${cells.get(at) ?? ''}`));
+  const found =
+    number === '' ? undefined : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
+  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${found && itemsPart(found.history, 'What was sent')}`;
 }
 
 /** Errors that end when a person waits. */

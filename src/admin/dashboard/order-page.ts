@@ -99,7 +99,7 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
 /** Items shown; the file and the JSON have all. */
 const ITEMS_SHOWN = 100;
 
-function itemsPart({ content }: OrderHistory): Html | undefined {
+export function itemsPart({ content }: OrderHistory, title = 'Items'): Html | undefined {
   if (content === undefined) return undefined;
   const { items = [], message, batch } = content;
   const rows = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => [
@@ -108,8 +108,8 @@ function itemsPart({ content }: OrderHistory): Html | undefined {
     cell(String(quantity)),
   ]);
   const more = items.length - rows.length;
-  return html`<h2>Items</h2>
-${rows.length === 0 ? undefined : table('Items', ['article', 'quantity'], rows)}
+  return html`<h2>${title}</h2>
+${rows.length === 0 ? undefined : table(title, ['article', 'quantity'], rows)}
 ${more > 0 ? html`<p>… and ${count(more)} more.</p>` : undefined}
 <p>${message} ${batch && link(batchPath(batch), 'Open its batch')}</p>`;
 }

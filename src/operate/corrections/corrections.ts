@@ -170,7 +170,7 @@ function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): 
       remedy: 'Continue with that batch. The history of the order shows what became of it.',
     });
   return new PoSyncError('dead-letter-closed', `${name} is settled already: ${what}.`, {
-    remedy: 'Compare your values with its history. To order something else, use a new order number.',
+    remedy: 'Compare your values with what was sent. To order something else, use a new order number.',
   });
 }
 
