@@ -122,9 +122,20 @@ export function fileReplaced(by: string, at: string): Closing & { place: string 
   return { number: '', place: FILE, at, by: 'replaced', batch: by };
 }
 
-/** The batch that replaced an unreadable file; undefined before. */
-export function replacementIn(closings: Closings): string | undefined {
-  return closings.get(keyOf({ number: '', place: FILE }))?.batch;
+/** The place of a closing that closes nothing: a later file had the same content. */
+const AGAIN = 'read again';
+
+/** That the batch `by`, which began at `at`, read the content of an older one again. */
+export function fileReadAgain(by: string, at: string): Closing & { place: string } {
+  return { number: '', place: AGAIN, at, by: 'repeated', batch: by };
+}
+
+/** The batch that replaced an unreadable file, and the last one that read the same content again. */
+export function laterFilesIn(closings: Closings) {
+  const replacedBy = closings.get(keyOf({ number: '', place: FILE }))?.batch;
+  const { batch, file, at = '' } = closings.get(keyOf({ number: '', place: AGAIN })) ?? {};
+  const again = batch === undefined ? undefined : { batch, ...(file === undefined ? {} : { file }), at };
+  return { ...(replacedBy === undefined ? {} : { replacedBy }), ...(again === undefined ? {} : { repeatedBy: again }) };
 }
 
 function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {

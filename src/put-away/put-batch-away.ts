@@ -58,6 +58,7 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
     else await closeReplaced(batch);
     await refreshCancelled(batch, store);
+    await batches.contentReadAgain(batch);
     // Older reports name the settled file of this one, in which their rows wait.
     const origins = await batches.origins(batch.batch);
     if (origins.length > 0) await store.redis.sadd(store.keys.refresh, ...origins);

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { type Closings, closedBy, closingFor, type DeadLetter, replacementIn } from '../order/dead-letter.ts';
+import { type Closings, closedBy, closingFor, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
 import { fixFilesIn } from './beside.ts';
 import { createList, readDeadLetters } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
@@ -32,12 +32,11 @@ export async function refreshReport(
 ): Promise<void> {
   const before = await readReport(folder);
   if (before === undefined) return;
-  const replacedBy = replacementIn(closings);
   const report: Report = {
     ...before,
     ...(unreadable === undefined ? {} : { state: 'unreadable', error: unreadable }),
     open,
-    ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...laterFilesIn(closings),
   };
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));

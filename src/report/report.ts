@@ -28,6 +28,8 @@ export type Report = {
   replacedBy?: string;
   /** The batch of the same source that read the same content first, its file, and when it began. */
   repeats?: { batch: string; file: string; at: string };
+  /** The last batch that read the same content again, its file, and when it began. */
+  repeatedBy?: { batch: string; file?: string; at: string };
   counts: { records: number; orders: number } & OutcomeCounts;
   /** The folder in which to drop a corrected file. */
   inbox?: string;

@@ -264,6 +264,24 @@ describe('a dead letter', () => {
   });
 });
 
+it('the page of a file that was dropped again links the report in which its rows were corrected', async () => {
+  await using place = await openWorkplace();
+  const dropOnce = async (name: string, text: string): Promise<Report> => {
+    await place.drop(name, text);
+    await place.run(['start', '--once']);
+    return await lastOf(place);
+  };
+  const first = await dropOnce('a.csv', table('PO-1,NEW,A,1', ',NEW,B,2'));
+  expect(await place.read(first, 'report.html')).not.toContain('read again');
+  const second = await dropOnce('b.csv', table('PO-1,NEW,A,1', ',NEW,B,2'));
+  await dropOnce('c.csv', (await place.read(second, 'dead-letters.csv')).replace(/^,NEW,B/m, 'PO-2,NEW,B'));
+  expect(await openNow(place)).toEqual([1, 0, 0]);
+  const [now] = await place.reportsNow();
+  expect(now?.repeatedBy).toEqual({ batch: second.batch, file: 'b.csv', at: second.startedAt });
+  const link = `<bdi>b.csv</bdi> (batch <a data-in-reports href="../${second.batch}/report.html">`;
+  expect(await place.read(first, 'report.html')).toContain(`<b>The same file was read again:</b> ${link}`);
+});
+
 it('explain shows one closing of several dead letters once', async () => {
   await using place = await openWorkplace();
   for (const name of ['a.csv', 'b.csv']) {

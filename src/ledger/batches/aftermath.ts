@@ -1,4 +1,4 @@
-import type { Closing } from '../../order/dead-letter.ts';
+import { type Closing, fileReadAgain } from '../../order/dead-letter.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { contentField, type Keys } from '../../redis/keys.ts';
 import { type BatchError, changeOf } from './batch-control.ts';
@@ -19,6 +19,8 @@ export function fileChecks(batch: string, at: number): (string | number)[] {
 
 /** The first batch of a source that read a content. `at`: when it began, in milliseconds. */
 export type SameContent = { batch: string; name: string; at: number };
+
+type ReadAgain = { batch: string; startedAt: number; repeats?: SameContent };
 
 /** What follows a batch that is done: its report is written again when dead letters are closed, and expires. */
 export function createAftermath(redis: Redis, keys: Keys) {
@@ -89,7 +91,15 @@ function createContents(redis: Redis, keys: Keys) {
     return first;
   }
 
-  return { withContent, contentRead };
+  /** The report of the first batch with a content names the last one that had it. Repeatable. */
+  async function contentReadAgain({ batch, startedAt, repeats }: ReadAgain): Promise<void> {
+    if (repeats === undefined || (await redis.exists(keys.batch(repeats.batch))) === 0) return;
+    const closing = fileReadAgain(batch, new Date(startedAt).toISOString());
+    await redis.hset(keys.closed(repeats.batch), closing.place, JSON.stringify(closing));
+    await redis.sadd(keys.refresh, repeats.batch);
+  }
+
+  return { withContent, contentRead, contentReadAgain };
 }
 
 /** Settled files are checked for changes a few times. */

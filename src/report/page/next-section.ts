@@ -48,7 +48,9 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'finished':
       return [
         ...stepsElsewhere(story),
-        ...(story.open > 0 ? [...firstReport(report), ...leftByCancellation(report, story)] : []),
+        ...(story.open > 0
+          ? [...firstReport(report), ...laterReport(report), ...leftByCancellation(report, story)]
+          : []),
         ...stepsForDeadLetters(report, story, fixFiles),
       ];
   }
@@ -69,6 +71,15 @@ function firstReport({ repeats }: Report): Html[] {
   const { file, batch, at } = repeats;
   return [
     html`<b>See the first report before you correct anything.</b> The same file was read before: ${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`,
+  ];
+}
+
+/** What was corrected in a later report of the same file stays open here. */
+function laterReport({ repeatedBy }: Report): Html[] {
+  if (repeatedBy === undefined) return [];
+  const { file, batch, at } = repeatedBy;
+  return [
+    html`<b>The same file was read again:</b> ${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`,
   ];
 }
 
