@@ -53,6 +53,7 @@ export type Entry = {
   /** Of a conflict: the other content, which the API has. */
   known?: Listed;
   firstAt?: number;
+  /** When the last attempt began; of an order that waits for a person, the answer or check since which it waits. */
   lastAt?: number;
   /** The last answer or failure. */
   answer?: Answer;

@@ -114,12 +114,7 @@ function waysTo(receiver: Omit<Receiver, 'on'>, deps: Deps, resources: AsyncDisp
     return (notice, signal) => callWebhook(address, redacted(notice), { http, timeout: TIMEOUT, signal });
   };
   const ways: (Way | undefined)[] = [
-    webhook === undefined
-      ? undefined
-      : {
-          receiver: `webhook ${new URL(webhook).host}`,
-          send: sendTo(webhook),
-        },
+    webhook === undefined ? undefined : { receiver: `webhook ${new URL(webhook).host}`, send: sendTo(webhook) },
     command === undefined
       ? undefined
       : {

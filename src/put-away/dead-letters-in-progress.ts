@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import type { Store } from '../redis/store.ts';
-import { stageOf } from '../report/dead-letters.ts';
+import { stageOf, withLastAnswer } from '../report/dead-letters.ts';
 import { signatureOf } from '../report/signature.ts';
 
 /** A dead letter with the batch that it belongs to. */
@@ -96,7 +96,7 @@ async function deadLetterOf(
   const kind = result.outcome as DeadLetterKind;
   const first = failed?.problems[0];
   const message = first?.message ?? (result.message === '' ? MESSAGE_NOT_KEPT : result.message);
-  return {
+  const letter: FoundDeadLetter = {
     purchaseOrderNumber: number,
     kind,
     stage: stageOf(kind),
@@ -116,6 +116,7 @@ async function deadLetterOf(
     source,
     file,
   };
+  return withLastAnswer(letter, batch, isSame ? known : undefined);
 }
 
 /** Of many invalid orders in a batch, only the first are kept; the report reads the others from the file again. */

@@ -57,7 +57,8 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
       const folder = join(reports, name);
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
-      const refresh = () => refreshReport(folder, { ...batch, accepted }, closingsOf(shown), corrections);
+      const refresh = () =>
+        refreshReport(folder, { ...batch, accepted, lookup: ledger.lookup }, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
       else await refreshBeside(settledPath, folder, refresh, await filesNamed(namedIn(batch, shown), batches));

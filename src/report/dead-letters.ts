@@ -1,10 +1,16 @@
 import { join } from 'node:path';
+import { iso } from '../core/format.ts';
+import type { Known } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { type DeadLetter, locationOf } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
 import { firstItems, type InvalidOrder, itemsIn, type Order, type ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
-import { readText, splitLines } from './lines.ts';
+import { pages, readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
+
+const PAGE = 500;
 
 /** The dead letter of an order that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
 export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
@@ -62,6 +68,33 @@ export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): D
     payload: order.order,
     ...(kind === 'conflict' && known !== undefined ? { known } : {}),
   };
+}
+
+const DEAD: ReadonlySet<string> = new Set(['conflict', 'refused', 'failed', 'inDoubt']);
+
+/** An open dead letter of a batch with its order's last answer, where the order was sent or checked again since. */
+export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, batch: string, known?: Known): Letter {
+  if (letter.closed || known?.kind !== 'open' || known.entry.batch !== batch) return letter;
+  const { state, place, attempt: attempts, lastAt: at = 0, answer } = known.entry;
+  const lastAt = iso(at);
+  if (!DEAD.has(state) || placeText(place) !== placeText(letter.location) || lastAt <= letter.lastAt) return letter;
+  if (state !== letter.kind || answer === undefined) return { ...letter, attempts, lastAt };
+  const { httpStatus: _, response: __, ...rest } = letter;
+  return {
+    ...rest,
+    ...answer,
+    signature: signatureOf({ ...answer, known: [letter.purchaseOrderNumber] }),
+    attempts,
+    lastAt,
+  } as Letter;
+}
+
+/** The dead letters of a batch, each with the last answer that the ledger knows. */
+export async function* withLastAnswers(letters: AsyncIterable<DeadLetter>, batch: string, lookup?: Ledger['lookup']) {
+  for await (const page of pages(letters, PAGE)) {
+    const known = (await lookup?.(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber))) ?? [];
+    yield* page.map((letter, i) => withLastAnswer(letter, batch, known[i]));
+  }
 }
 
 /** The step that found out that an order needs a person. */

@@ -59,6 +59,18 @@ export async function* splitLines(chunks: AsyncIterable<string>, quotes: boolean
   if (line !== '') yield line;
 }
 
+/** Collects items into pages of `size`; the last page may be shorter. */
+export async function* pages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let page: T[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
 /** The cells of a line that `csvLine` wrote, which may end with its line end. */
 export function splitCells(line: string, delimiter: string): string[] {
   const text = line.replace(/\r\n$|[\r\n]$/, '');

@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { type Closings, closedBy, closingFor, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
 import { fixFilesIn } from './beside.ts';
-import { createList, readDeadLetters } from './dead-letters.ts';
+import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
@@ -13,11 +14,10 @@ import { readResults } from './results.ts';
 import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
-/**
- * What is known of a batch now: its open dead letters, why its file is unreadable since it was settled, and how many of
- * some orders were accepted.
- */
-type Now = { open: number; unreadable?: Report['error']; accepted?: (numbers: string[]) => Promise<number> };
+type Accepted = (numbers: string[]) => Promise<number>;
+
+/** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
+type Now = { open: number; unreadable?: Report['error']; accepted?: Accepted; lookup?: Ledger['lookup'] };
 
 /**
  * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
@@ -26,7 +26,7 @@ type Now = { open: number; unreadable?: Report['error']; accepted?: (numbers: st
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, accepted }: Now,
+  { open, unreadable, accepted, lookup }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -50,7 +50,8 @@ export async function refreshReport(
 
   const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
   const known = await resultsIn(folder, report.counts.cancelled === 0 ? undefined : accepted);
-  const story = { ...(await closeDeadLetters(folder, known, close, deadLetters, thinning)), open };
+  const letters = withLastAnswers(readDeadLetters(folder), report.batch, lookup);
+  const story = { ...(await closeDeadLetters(letters, known, close, deadLetters, thinning)), open };
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
@@ -75,14 +76,14 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
 }
 
 async function closeDeadLetters(
-  folder: string,
+  letters: AsyncIterable<DeadLetter>,
   story: Story,
   close: (letter: DeadLetter) => DeadLetter,
   deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const list = createList<DeadLetter>();
-  for await (const deadLetter of readDeadLetters(folder)) {
+  for await (const deadLetter of letters) {
     const now = close(deadLetter);
     addDeadLetter(story, now);
     await deadLetters.write(list.entry(now));
@@ -97,7 +98,7 @@ async function closeDeadLetters(
 const PAGE = 500;
 
 /** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
-async function resultsIn(folder: string, accepted: Now['accepted']): Promise<Story> {
+async function resultsIn(folder: string, accepted: Accepted | undefined): Promise<Story> {
   const story = newStory();
   const cancelled: string[] = [];
   const look = async () => {

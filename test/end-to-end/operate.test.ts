@@ -445,3 +445,35 @@ it('retry counts an order with two dead letters once, and ends with 0 when it is
   await place.run(['start', '--once']);
   expect(await place.run(['dead-letters', 'list'])).toMatchObject({ out: 'No orders need a person.\n' });
 });
+
+it('an order that is refused again has the time and the attempts of its last answer, in the list, its filter and the report', async () => {
+  const faults = [
+    { kind: 'answer', status: 400, message: 'unknown article', attempts: '1' },
+    { kind: 'answer', status: 400, message: 'article blocked' },
+  ];
+  await using place = await openWorkplace({ faults: { faults } });
+  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  await place.run(['start', '--once']);
+  const listed = async (...more: string[]) => {
+    const { out } = await place.run(['--json', 'dead-letters', 'list', ...more]);
+    return (JSON.parse(out) as { deadLetters: { lastAt: string; signature: string }[] }).deadLetters;
+  };
+  const [first] = await listed();
+  const [report] = await place.reportsNow();
+  await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes']);
+  await place.run(['start', '--once']);
+  const [again] = await listed();
+  expect(again).toMatchObject({ kind: 'refused', attempts: 2, message: 'article blocked' });
+  const lastAt = again?.lastAt ?? '';
+  expect(lastAt > (first?.lastAt ?? '')).toBe(true);
+  expect(await listed('--since', lastAt)).toHaveLength(1);
+  expect(await listed('--since', lastAt, '--signature', again?.signature ?? '')).toHaveLength(1);
+  const written = await until('the report', async () => {
+    const text = report === undefined ? '[]' : await place.read(report, 'dead-letters.json');
+    return (JSON.parse(text) as { attempts: number }[]).find(({ attempts }) => attempts === 2);
+  });
+  expect(written).toMatchObject({ lastAt, message: 'article blocked' });
+  await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
+  expect(await listed('--since', lastAt)).toEqual([]);
+  expect(await listed('--all', '--since', lastAt)).toMatchObject([{ closed: { by: 'discarded' }, lastAt }]);
+});

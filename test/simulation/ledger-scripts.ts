@@ -123,6 +123,7 @@ function settle(ledger: Ledger, tallies: Tallies, change: Change): void {
   if (closing !== '') closeBefore(ledger, change);
   const isFirst = tallies.count(number, batch, ordinal, outcome, needsPerson === '1', at);
   if (isFirst && result !== '') store.hset(`${prefix}:b:${batch}:results`, ordinal, result);
+  if (!isFirst && needsPerson === '1') store.members(`${prefix}:refresh`).add(batch);
   settleFollowers(ledger, tallies, number, heirs !== '', at);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
-import { deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
+import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import {
   judgeRetry,
   type Listed,
@@ -12,6 +12,7 @@ import { findListed, type ListCheck, type ReadList } from '../../operate/deliver
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/resolve-order.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import { pages } from '../../report/lines.ts';
 import { idOf, splitId } from '../read-model/dead-letter-table.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, orders, outcomeWord } from '../../core/format.ts';
-import { type DeadLetterFilter, deadLetters, noneText, pages } from '../../operate/dead-letters/dead-letters.ts';
+import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import {
@@ -13,6 +13,7 @@ import {
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
+import { pages } from '../../report/lines.ts';
 import { type ActingArgs, deadLetterFilter, hasFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

@@ -1,5 +1,5 @@
 import { orders } from '../../core/format.ts';
-import { type DeadLetterFilter, deadLetters, pages } from '../../operate/dead-letters/dead-letters.ts';
+import { type DeadLetterFilter, deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import {
   judgeRetry,
   type LeftAlone,
@@ -10,6 +10,7 @@ import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
+import { pages } from '../../report/lines.ts';
 import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

@@ -99,5 +99,5 @@ export function isSendable({ state }: Entry): boolean {
 /** The step that leaves an order to a person from `at` on. */
 export function deadStep(entry: Entry, state: DeadEntry['state'], at: number, answer: Answer | undefined): Step {
   const { deadline: _, ...rest } = entry;
-  return { kind: 'dead', at, entry: { ...rest, ...(answer === undefined ? {} : { answer }), state } };
+  return { kind: 'dead', at, entry: { ...rest, ...(answer === undefined ? {} : { answer }), state, lastAt: at } };
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
@@ -6,7 +6,8 @@ import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { readDeadLetters } from '../../report/dead-letters.ts';
+import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
+import { pages } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { allNames, findBatch } from '../batches/list-batches.ts';
 import { livingDaemons } from '../daemon.ts';
@@ -30,6 +31,8 @@ export type DeadLetterFilter = {
 };
 
 const PAGE = 200;
+/** Milliseconds by which the clock of the disk may be behind that of the ledger. */
+const CLOCKS_DIFFER = 3_600_000;
 
 /**
  * The dead letters of the environment that match, oldest batch first: from the reports, then from the ledger for
@@ -53,12 +56,16 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
   for (const name of await reportNames(reports, filter)) {
     const report = await readReport(join(reports, name));
     if (report?.environment !== config.environment || report.finishedAt === null) continue;
-    if (report.finishedAt < iso(filter.since ?? 0)) continue;
     const batch = await batches.find(name);
-    if (!filter.all && (batch?.open ?? report.open) === 0) continue;
+    const open = batch?.open ?? report.open;
+    if (open === 0 && !(filter.all && (await mayHaveSince(filter.since, join(reports, name), report)))) continue;
     const closings = closingsOf(await batches.closings(name));
-    const inReport = deadLettersIn(join(reports, name), report, closings, filter);
-    for await (const page of pages(inReport, PAGE)) yield* await withLedgerState(page, ledger);
+    // Time and signature are those of the last answer, which the ledger may know better.
+    const { since: _, signature: __, ...rest } = filter;
+    const inReport = deadLettersIn(join(reports, name), report, closings, rest);
+    for await (const page of pages(inReport, PAGE)) {
+      yield* (await withLedgerState(page, ledger)).filter((one) => matches(one, filter));
+    }
   }
   for await (const deadLetter of deadLettersInProgress(context)) if (matches(deadLetter, filter)) yield deadLetter;
 }
@@ -149,18 +156,6 @@ async function spelledAlike(order: string, { ledger, store }: OperatorContext): 
   return others.filter((_, i) => (known[i]?.kind ?? 'nothing') !== 'nothing' || waiting[i] != null);
 }
 
-/** Collects items into pages of `size`; the last page may be shorter. */
-export async function* pages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
-  let page: T[] = [];
-  for await (const item of items) {
-    page.push(item);
-    if (page.length < size) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
-}
-
 async function reportNames(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
   const names: string[] = await readdir(reports).catch(() => []);
   return names.filter((name) => claimTimeOf(name) !== undefined && name.endsWith(batch)).sort();
@@ -193,14 +188,22 @@ function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean
   return order === undefined || deadLetter.purchaseOrderNumber === order;
 }
 
-/** Adds the current state of each order, if it changed since the report. */
+/** Whether a report without open dead letters may have one that was answered at or after a time: orders may be sent again. */
+async function mayHaveSince(since = 0, folder: string, { finishedAt }: Report): Promise<boolean> {
+  if (finishedAt !== null && finishedAt >= iso(since)) return true;
+  const list = await stat(join(folder, 'dead-letters.json')).catch(() => undefined);
+  return list !== undefined && list.mtimeMs >= since - CLOCKS_DIFFER;
+}
+
+/** Adds the current state and the last answer of each order, if they changed since the report. */
 async function withLedgerState(
   page: readonly FoundDeadLetter[],
   ledger: OperatorContext['ledger'],
 ): Promise<FoundDeadLetter[]> {
   const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  return page.map((deadLetter, i) => {
+  return page.map((reported, i) => {
     const one = known[i];
+    const deadLetter = withLastAnswer(reported, reported.batch, one);
     if (deadLetter.closed || one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return deadLetter;
     const { state } = one.entry;
     return state === deadLetter.kind ? deadLetter : { ...deadLetter, now: state };

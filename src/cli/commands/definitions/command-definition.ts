@@ -88,7 +88,7 @@ export function helpEnd(examples: readonly string[], exits: readonly ExitCode[])
 /** A point in time, given the current time; both milliseconds since 1970. */
 export type Since = (now: number) => number;
 
-const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 /** Parses `--since`: a duration (`24h`, `7d`) or a date (`2026-11-21`, `2026-11-21T07:15Z`). */
 export function readSince(text: string): Since {
