@@ -5,7 +5,16 @@ import type { Store } from '../redis/store.ts';
  * Why delivery of an environment is paused. `code` is stable; only a person or a task ends a pause
  * that is `held`; any other ends automatically: one order is tried at `nextTryAt`. Times are ledger time in milliseconds.
  */
-export type Pause = { code: string; reason: string; since: number; held: boolean; nextTryAt?: number };
+export type Pause = {
+  code: string;
+  reason: string;
+  since: number;
+  held: boolean;
+  nextTryAt?: number;
+  /** When this reason was seen last, and the first one of the pause, if it was another. */
+  seenAt?: number;
+  firstReason?: string;
+};
 
 /** What the field of a hold keeps. */
 export type Hold = { code: string; reason: string; since: number };
@@ -103,8 +112,9 @@ function pauseIn(fields: BreakerFields): Pause | undefined {
 /** Every reason why delivery is paused; holds first. */
 export function allPauses(fields: BreakerFields): Pause[] {
   const holds = Object.entries(fields).filter(([name]) => name.startsWith(HOLD));
-  const { code, reason = '', since = '0', probeAt = '0' } = fields;
-  const tripped: Pause[] =
-    code === undefined ? [] : [{ code, reason, since: Number(since), held: false, nextTryAt: Number(probeAt) }];
+  const { code, reason = '', since = '0', probeAt = '0', seenAt = since, first = reason } = fields;
+  const times = { since: Number(since), nextTryAt: Number(probeAt), seenAt: Number(seenAt) };
+  const began = first === reason ? {} : { firstReason: first };
+  const tripped: Pause[] = code === undefined ? [] : [{ code, reason, held: false, ...times, ...began }];
   return [...holds.map(([, text]) => ({ ...(JSON.parse(text) as Hold), held: true })), ...tripped];
 }

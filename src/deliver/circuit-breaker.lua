@@ -5,12 +5,13 @@ local verb, now = ARGV[1], tonumber(ARGV[2])
 local LEAST = 250
 if verb == 'reset' then
   redis.call('HDEL', KEYS[1], 'slowUntil', 'trialAt', 'beganAt')
-  local was = redis.call('HMGET', KEYS[1], 'code', 'reason', 'since')
+  local was = redis.call('HMGET', KEYS[1], 'code', 'reason', 'since', 'first')
   if not was[3] then return 0 end
   local pause = { code = was[1], reason = was[2], from = tonumber(was[3]), to = now }
+  if was[4] and was[4] ~= was[2] then pause.firstReason = was[4] end
   redis.call('LPUSH', KEYS[2], cjson.encode(pause))
   redis.call('LTRIM', KEYS[2], 0, 199)
-  redis.call('HDEL', KEYS[1], 'code', 'reason', 'since', 'probeAt', 'wait')
+  redis.call('HDEL', KEYS[1], 'code', 'reason', 'since', 'first', 'seenAt', 'probeAt', 'wait')
   return 1
 end
 if verb == 'slow' then
@@ -49,11 +50,17 @@ end
 if verb == 'trip' then
   local wait, code, reason = math.max(LEAST, tonumber(ARGV[3])), ARGV[4], ARGV[5]
   if redis.call('HSETNX', KEYS[1], 'since', now) == 1 then
-    redis.call('HSET', KEYS[1], 'probeAt', now + wait, 'wait', wait)
+    redis.call('HSET', KEYS[1], 'probeAt', now + wait, 'wait', wait, 'first', reason)
   elseif now + wait > tonumber(redis.call('HGET', KEYS[1], 'probeAt') or '0') then
     redis.call('HSET', KEYS[1], 'probeAt', now + wait)
   end
-  redis.call('HSET', KEYS[1], 'code', code, 'reason', reason)
+  redis.call('HSET', KEYS[1], 'code', code, 'reason', reason, 'seenAt', now)
+  return 1
+end
+-- A failure that alone would not pause delivery: while it is paused, it is the latest reason. No wait changes.
+if verb == 'saw' then
+  if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
+  redis.call('HSET', KEYS[1], 'code', ARGV[3], 'reason', ARGV[4], 'seenAt', now)
   return 1
 end
 -- probe: one caller wins. While the breaker is tripped, the next chance comes twice as late. The curve of core/backoff, computed here because all daemons

@@ -58,6 +58,8 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     sawNoHold: view.sawNoHold,
     /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
     trip: (code: string, reason: string, wait = initial) => change('trip', wait, code, reason),
+    /** While delivery is paused, what was seen last is the reason that is shown; nothing else changes. */
+    saw: async (code: string, reason: string) => void (view.current() && (await change('saw', code, reason))),
     /** An order got through: delivery resumes for every daemon. */
     reset: async () => void ((view.current() !== undefined || view.isOnTrial()) && (await change('reset').then(wake))),
     /** No order is sent for this many milliseconds, then one at a time until one gets through; a longer wait stays. */
@@ -197,8 +199,8 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
   });
 }
 
-/** A pause with its end; without `to` it continues. */
-type PastPause = { code: string; reason: string; from: number; to: number | undefined };
+/** A pause with its end; without `to` it continues. `firstReason`: where the last one is another. */
+type PastPause = { code: string; reason: string; firstReason?: string; from: number; to: number | undefined };
 
 /** Pauses that a person or a task begins and ends, and the record of all pauses. */
 function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView, startTrial: () => Promise<unknown>) {
@@ -239,7 +241,8 @@ function createHolds({ store, clock }: CircuitBreakerDeps, view: BreakerView, st
       .filter((one) => one.from <= to && (one.to ?? to) >= from);
     const pause = view.current();
     if (pause === undefined || pause.since > to) return past;
-    return [{ code: pause.code, reason: pause.reason, from: pause.since, to: undefined }, ...past];
+    const { since, held: _, nextTryAt: __, seenAt: ___, ...why } = pause;
+    return [{ ...why, from: since, to: undefined }, ...past];
   }
 
   return { hold, release, reasons, during };

@@ -72,15 +72,16 @@ export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDe
   /** A 401 is worth one renewal. When the next grant is refused too, even of the same token, the token is not the reason. */
   async function unauthorized(fingerprint: string, reason: string): Promise<void> {
     await tokens.invalidate(fingerprint);
-    if (renewed === undefined || renewed === fingerprint) renewed = fingerprint;
-    else await breaker.trip('token-not-accepted', reason);
+    const isSecond = renewed !== undefined && renewed !== fingerprint;
+    renewed ??= fingerprint;
+    await (isSecond ? breaker.trip('token-not-accepted', reason) : breaker.saw('http-401', reason));
   }
 
   /** `othersPass`: it may be this order alone, so that it takes several in a row to trip the breaker. */
   async function failed(seen: Failure, othersPass = true): Promise<void> {
     failures += 1;
     const { code, reason } = causeOf(seen);
-    if (!othersPass || failures >= downAfter) await breaker.trip(code, reason);
+    await (!othersPass || failures >= downAfter ? breaker.trip(code, reason) : breaker.saw(code, reason));
   }
 
   return {
@@ -103,9 +104,7 @@ function causeOf(seen: Failure): { code: string; reason: string } {
   return { code: 'answers-unclear', reason: clauses(message, 'the list will show whether the orders were created') };
 }
 
-function isShort({ retryAfter = 0 }: Busy): boolean {
-  return retryAfter <= LONG_WAIT;
-}
+const isShort = ({ retryAfter = 0 }: Busy) => retryAfter <= LONG_WAIT;
 
 /** What happens when the API asks everyone to wait: a short wait is no pause the first time; a long one, or a second, is. */
 function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker' | 'time' | 'policy'>) {

@@ -130,6 +130,30 @@ describe('delivery', () => {
     expect(rig.breaker.current()?.reason).toBe(`Not now, sorry (HTTP ${status})`);
   });
 
+  it('shows the latest reason that was seen during a pause, also one that alone would not pause, and keeps the first', async () => {
+    await using rig = await openDeliveryRig({
+      delivery: { concurrency: 1, probe: { initial: 60_000, max: 60_000 } },
+      faults: {
+        faults: [
+          { kind: 'answer', status: 500, message: 'Not now.', calls: '1-5' },
+          { kind: 'revoke', calls: '6' },
+        ],
+      },
+    });
+    await rig.submit('b1', numbersOf(20));
+    await until('a pause', () => rig.breaker.current()?.code === 'api-down');
+    await rig.breaker.lift();
+    await until('the 401', () => rig.breaker.current()?.code === 'http-401');
+    const { reason, firstReason, since, seenAt = 0, nextTryAt = 0 } = rig.breaker.current() ?? {};
+    expect({ reason, firstReason }).toEqual({
+      reason: expect.stringContaining('(HTTP 401)'),
+      firstReason: 'Not now (HTTP 500)',
+    });
+    expect(seenAt).toBeGreaterThan(since ?? seenAt);
+    // The wait for the next try is as long as after any other failure.
+    expect(nextTryAt - seenAt).toBeGreaterThan(30_000);
+  });
+
   it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
     await using rig = await openDeliveryRig({ secret: 'wrong' });
     await rig.submit('b1', numbersOf(20));

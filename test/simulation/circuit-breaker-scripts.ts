@@ -112,6 +112,8 @@ export const breaker: Port = (
       return 1;
     case 'trip':
       return trip(store, key, Number(now), Number(first), second, third);
+    case 'saw':
+      return store.hget(key, 'since') === null ? 0 : saw(store, key, now, first, second);
     default:
       return probe(store, key, Number(now), Number(first), Number(second));
   }
@@ -146,9 +148,13 @@ function trip(store: Store, key: string, now: number, asked: number, code: strin
   if (store.hsetnx(key, 'since', String(now)) === 1) {
     store.hset(key, 'probeAt', String(now + wait));
     store.hset(key, 'wait', String(wait));
+    store.hset(key, 'first', reason);
   } else if (now + wait > Number(store.hget(key, 'probeAt') ?? 0)) store.hset(key, 'probeAt', String(now + wait));
-  store.hset(key, 'code', code);
-  store.hset(key, 'reason', reason);
+  return saw(store, key, String(now), code, reason);
+}
+
+function saw(store: Store, key: string, now: string, code: string, reason: string): number {
+  for (const [field, value] of Object.entries({ code, reason, seenAt: now })) store.hset(key, field, value);
   return 1;
 }
 
@@ -156,9 +162,10 @@ function reset(store: Store, key: string, pauses: string, to: number): number {
   store.hdel(key, 'slowUntil', 'trialAt', 'beganAt');
   const since = store.hget(key, 'since');
   if (since === null) return 0;
-  const [code, reason] = [store.hget(key, 'code'), store.hget(key, 'reason')];
-  store.list(pauses).unshift(JSON.stringify({ code, reason, from: Number(since), to }));
-  store.hdel(key, 'code', 'reason', 'since', 'probeAt', 'wait');
+  const [code, reason, first] = ['code', 'reason', 'first'].map((field) => store.hget(key, field));
+  const began = first == null || first === reason ? {} : { firstReason: first };
+  store.list(pauses).unshift(JSON.stringify({ code, reason, from: Number(since), to, ...began }));
+  store.hdel(key, 'code', 'reason', 'since', 'first', 'seenAt', 'probeAt', 'wait');
   return 1;
 }
 

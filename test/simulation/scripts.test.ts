@@ -265,11 +265,24 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({ verb: fc.constantFrom('reset', 'slow', 'try', 'begin', 'lift', 'trip', 'probe'), time, max: time })
+      .record({
+        verb: fc.constantFrom('reset', 'slow', 'try', 'begin', 'lift', 'trip', 'saw', 'probe'),
+        time,
+        max: time,
+        why: fc.constantFrom('why', 'other'),
+      })
       .map((one) => ({
         file: 'deliver/circuit-breaker.lua',
         keys: [KEYS.breaker, KEYS.pauses],
-        args: [one.verb, one.time, ...(one.verb === 'trip' ? [one.max, 'code', 'why'] : [100, one.max])],
+        args: [
+          one.verb,
+          one.time,
+          ...(one.verb === 'trip'
+            ? [one.max, 'code', one.why]
+            : one.verb === 'saw'
+              ? ['code', one.why]
+              : [100, one.max]),
+        ],
       })),
   },
   {

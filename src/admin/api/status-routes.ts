@@ -87,9 +87,8 @@ async function paceJson(api: ApiContext, after: number | undefined) {
     step: STEP / 1_000,
     ...paceColumns(series, after, now),
     lastMinute: lastMinute(series),
-    pauses: series.pauses().map(({ code, reason, from, to }) => ({
-      code,
-      reason,
+    pauses: series.pauses().map(({ from, to, ...why }) => ({
+      ...why,
       from: iso(from),
       to: to === undefined ? null : iso(to),
     })),

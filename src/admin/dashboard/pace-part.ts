@@ -68,7 +68,7 @@ function pausesPart(series: PaceSeries, from: number): Html {
     .map((one) => [
       timeText(iso(one.from)),
       one.to === undefined ? badge('bad', 'not ended') : html`${duration(one.to - one.from)}`,
-      html`${plainReason(one.reason)}`,
+      html`${one.firstReason ? `${plainReason(one.firstReason)}; later ` : ''}${plainReason(one.reason)}`,
     ]);
   if (rows.length === 0) return html`<p>Delivery was not paused.</p>`;
   return table('Pauses of delivery', ['paused at', 'for', 'reason'], rows);

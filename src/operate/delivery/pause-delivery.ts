@@ -20,8 +20,10 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
 export type ShownPause = Pause & { waitsForOrder?: true };
 
 /** What a reader sees of a pause after "paused". */
-export function pausedText({ since, ...pause }: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
-  return `for ${duration(Math.max(0, now - since))} ${causeText(pause)}`;
+export function pausedText(pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>, now: number): string {
+  const { since, seenAt = since } = pause;
+  const seen = seenAt === since ? '' : `, seen ${duration(Math.max(0, now - seenAt))} ago`;
+  return `for ${duration(Math.max(0, now - since))} ${causeText(pause)}${seen}`;
 }
 
 /** Who paused, or the code and the reason: an operator's reason begins with "paused". */
@@ -35,11 +37,12 @@ export function byWhom(reason: string): string {
 }
 
 /** A pause in JSON output. */
-export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
+export function pauseJson({ since, nextTryAt, seenAt, ...pause }: ShownPause) {
   return {
     ...pause,
     since: iso(since),
     ...(nextTryAt === undefined ? {} : { nextTryAt: iso(nextTryAt) }),
+    ...(seenAt === undefined ? {} : { seenAt: iso(seenAt) }),
     ends: endOf(pause),
   };
 }

@@ -102,6 +102,12 @@ it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. 
   },
 );
 
+it('a pause says when its reason was seen, if that was later than its begin', () => {
+  const pause = { code: 'http-401', reason: 'no', since: 0 };
+  expect(pausedText({ ...pause, seenAt: 0 }, 90_000)).toBe('for 1 min 30 s (http-401): no');
+  expect(pausedText({ ...pause, seenAt: 60_000 }, 90_000)).toBe('for 1 min 30 s (http-401): no, seen 30 s ago');
+});
+
 it("resume ends an operator's pause, whose reason names the operator", async () => {
   const context = openContext();
   expect(await pauseDelivery('stock-taking', context)).toEqual({ reason: 'paused by anna: stock-taking' });
