@@ -142,6 +142,21 @@ export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys 
   return alive.sort((a, b) => a.since - b.since);
 }
 
+/** `1 running, 1 may have ended`: the heartbeat of a daemon that was killed stays for some seconds. */
+export function daemonCounts(daemons: readonly LivingDaemon[]): string {
+  const beating = daemons.filter(isBeating).length;
+  const parts = [
+    [beating, 'running'],
+    [daemons.length - beating, 'may have ended'],
+  ];
+  return parts.flatMap(([number, text]) => (number === 0 ? [] : [`${number} ${text}`])).join(', ');
+}
+
+/** Whether no heartbeat of it is overdue. */
+export function isBeating({ silentMs }: Pick<LivingDaemon, 'silentMs'>): boolean {
+  return silentMs === undefined;
+}
+
 /** Whether its process is missing, as far as this machine can see: after `kill -9` nobody withdraws the heartbeat. */
 function isGone({ host, pid }: LivingDaemon): boolean {
   return host === hostname() && existsSync('/proc/self') && !existsSync(`/proc/${pid}`);

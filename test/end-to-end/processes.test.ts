@@ -14,7 +14,8 @@ it('a daemon killed with kill -9 in the middle of a file and started again creat
   first.child.kill('SIGKILL');
   await first.ended;
   const { out } = await place.run(['status']);
-  expect(out).toMatch(/1 running: \S+ for [^,]*, no heartbeat for/);
+  expect(out).toMatch(/delivery +not paused\n +daemons +1 may have ended: \S+ for [^,]*, no heartbeat for/);
+  expect(out).toContain('a daemon; none sends a heartbeat');
   expect(place.stored().size).toBeLessThan(400);
   const second = place.spawn(['start']);
   await storedBy(place, 400);

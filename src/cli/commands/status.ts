@@ -1,7 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
 import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
-import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
+import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
 import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
@@ -118,7 +118,7 @@ function inset({ paint, columns }: Format): Format {
 }
 
 function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
-  if (pauses.length === 0) return daemons.length === 0 ? 'not paused' : paint('good', 'running');
+  if (pauses.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
   return pauses
     .map((pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`)
     .join('\n');
@@ -130,7 +130,7 @@ function daemonsText({ daemons, now }: Status, paint: Paint): string {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}`;
   });
-  return `${daemons.length} running: ${each.join(', ')}`;
+  return `${daemonCounts(daemons)}: ${each.join(', ')}`;
 }
 
 function tokenText({ token }: Status): string {

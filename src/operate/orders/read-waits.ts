@@ -4,7 +4,7 @@ import type { Entry } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/verifier.ts';
-import { livingDaemons } from '../daemon.ts';
+import { isBeating, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Surroundings, type Wait, type WaitKind, waitOf } from './wait-of.ts';
 
@@ -36,9 +36,11 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     breaker.refresh(true),
   ]);
   const held = await Promise.all(names.map(batches.find));
+  const serving = daemons.filter(({ role }) => role !== 'intake');
   return {
     now: store.time.now(),
-    isServed: daemons.some(({ role }) => role !== 'intake'),
+    isServed: serving.length > 0,
+    isSilent: !serving.some(isBeating),
     pauses,
     held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
     slowUntil: breaker.slowUntil(),

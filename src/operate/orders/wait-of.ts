@@ -39,6 +39,8 @@ export type Surroundings = {
   now: number;
   /** A daemon is alive. */
   isServed: boolean;
+  /** None of these daemons has sent a heartbeat in time: they may have ended. */
+  isSilent?: boolean;
   /** Why delivery is paused; holds first. */
   pauses: readonly Pause[];
   /** The reason of each held batch. */
@@ -84,6 +86,7 @@ function failedText({ failure }: Surroundings['list']): string | undefined {
 }
 
 const NO_DAEMON: Wait = { for: 'daemon', reason: 'no daemon is running' };
+const SILENT: Wait = { for: 'daemon', reason: 'no daemon sends a heartbeat; it may have ended' };
 
 /** An attempt ends by its deadline; a daemon then notices that its answer is missing. */
 function inFlight({ attempt }: Entry, deadline: number, { now, isServed }: Surroundings): Wait {
@@ -93,7 +96,7 @@ function inFlight({ attempt }: Entry, deadline: number, { now, isServed }: Surro
 
 /** `dueAt`: when its next attempt is due; 0: at once. Of several waits, the one that only a person ends, or that lasts longest. */
 function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
-  const { now, isServed, pauses, held, slowUntil, nextTurnAt } = around;
+  const { now, isServed, isSilent, pauses, held, slowUntil, nextTurnAt } = around;
   const heldBecause = held.get(entry.batch);
   if (heldBecause !== undefined) return { for: 'release', reason: heldBecause };
   const [pause] = pauses;
@@ -107,7 +110,8 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
   // A pause continues after the next try, unless that order is accepted.
   if (pause) waits.push({ for: 'pause', reason: pause.reason, until: Math.max(pause.nextTryAt ?? 0, now + 1) });
   const longest = waits.reduce((one, other) => (other.until >= one.until ? other : one));
-  return longest.until > now ? longest : { for: 'turn', reason: '' };
+  if (longest.until > now) return longest;
+  return isSilent ? SILENT : { for: 'turn', reason: '' };
 }
 
 function isOfList({ code }: Pause): boolean {
@@ -149,7 +153,7 @@ export function waitText({
     case 'release':
       return `the release of its batch${unread > 0 ? ` (${count(unread)} more are read then)` : ''}${why}`;
     case 'daemon':
-      return 'a daemon; none is running';
+      return reason === SILENT.reason ? 'a daemon; none sends a heartbeat' : 'a daemon; none is running';
     case 'first-list':
       return `the API's list, before anything is sent${why}`;
     case 'pause':

@@ -78,7 +78,14 @@ describe('the status', () => {
     const [daemon] = STATUS.daemons;
     const status = { ...STATUS, daemons: daemon ? [{ ...daemon, silentMs: 7_000 }] : [] };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      'host-a:4711 for 2 h (0.1.0), no heartbeat for 7 s\n',
+      '  daemons       1 may have ended: host-a:4711 for 2 h (0.1.0), no heartbeat for 7 s\n',
+    );
+    const running = { ...status, pauses: [], daemons: daemon ? [daemon, ...status.daemons] : [] };
+    expect(statusText(running, { paint: plain, columns: undefined })).toMatch(
+      /delivery +running\n +daemons +1 running, 1 may have ended: /,
+    );
+    expect(statusText({ ...status, pauses: [] }, { paint: plain, columns: undefined })).toMatch(
+      /delivery +not paused\n/,
     );
   });
 
