@@ -34,6 +34,8 @@ export type Change = {
   closes?: boolean;
   at?: number;
   operatorAction?: OperatorAction;
+  /** Who had it sent again. */
+  sentBy?: string | undefined;
   /** Of an order that is canceled: the duplicates that waited for it, as stored. The first takes its place. */
   followers?: string;
   /** The rows of dead letters that the order takes. */
@@ -120,7 +122,8 @@ function pack(change: Change, reached: Checkpoint): Packed {
   return { number, text: entry ? encodeEntry(entry) : '', fields: fields.join('\n') };
 }
 
-function closingOf({ number, at = 0, operatorAction, batch }: Change): Closing {
+function closingOf({ number, at = 0, operatorAction, sentBy, batch }: Change): Closing {
   const closing = { number, at: new Date(at).toISOString(), by: operatorAction?.what ?? 'accepted', batch };
-  return operatorAction === undefined ? closing : { ...closing, who: operatorAction.who };
+  const who = operatorAction?.who ?? sentBy;
+  return who === undefined ? closing : { ...closing, who };
 }

@@ -52,6 +52,8 @@ export type Entry = {
   askedSince?: number;
   /** Of a conflict: the other content, which the API has. */
   known?: Listed;
+  /** The person who decided that it is sent again after it needed a person. */
+  sentBy?: string;
   firstAt?: number;
   /** When the last attempt began; of an order that waits for a person, the answer or check since which it waits. */
   lastAt?: number;

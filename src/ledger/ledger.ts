@@ -166,7 +166,7 @@ function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
 function changeOf(entry: Entry, step: Step, followers: string): Change | undefined {
   const { version: expected, batch, ordinal } = entry;
   const number = entry.order.purchaseOrderNumber;
-  const base = { number, expected, batch, ordinal, wasInDoubt: entry.state === 'unknown' };
+  const base = { number, expected, batch, ordinal, wasInDoubt: entry.state === 'unknown', sentBy: entry.sentBy };
   switch (step.kind) {
     case 'ignore':
       return undefined;

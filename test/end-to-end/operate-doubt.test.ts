@@ -100,6 +100,8 @@ describe('orders in doubt where the API gives no list', () => {
     expect(place.stored().get('PO-3')).toBe(1);
     expect(await deadLetters()).toEqual([['PO-2', 'inDoubt']]);
     expect((await run('explain', 'PO-3')).out).toMatch(/^PO-3 {2}accepted[\s\S]*resent by anna/);
+    const { out: all } = await run('--json', 'dead-letters', 'list', '--all', '--order', 'PO-3');
+    expect(JSON.parse(all).deadLetters).toMatchObject([{ closed: { by: 'accepted', who: 'anna' } }]);
   });
 
   it('reconcile says that there is no list, doctor what that means', async () => {

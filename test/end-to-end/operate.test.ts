@@ -261,7 +261,7 @@ describe("the operator's commands", () => {
     expect(place.stored().get('PO-5')).toBe(1);
     const { document } = await json('dead-letters', 'list', '--kind', 'refused', '--all');
     expect(document.deadLetters).toMatchObject([
-      { purchaseOrderNumber: 'PO-5', closed: { by: 'accepted' } },
+      { purchaseOrderNumber: 'PO-5', closed: { by: 'accepted', who: 'anna' } },
       { purchaseOrderNumber: 'PO-6' },
     ]);
     expect(await report()).toMatchObject({ open: 5, counts: { accepted: 1, refused: 2 } });

@@ -8,15 +8,13 @@ import { type Decision, type Follower, IGNORE, isSendable, type Policy, type Ste
 export function decided(entry: Entry, decision: Decision, policy: Policy): Step {
   switch (decision.kind) {
     case 'retry':
-      return entry.state === 'refused' || entry.state === 'failed'
-        ? queued(entry, decision.at, decision.job, decision.delay)
-        : IGNORE;
+      return entry.state === 'refused' || entry.state === 'failed' ? queued(entry, decision) : IGNORE;
     case 'ask':
       return entry.state === 'inDoubt' ? asked(entry, decision.at, policy.settle) : IGNORE;
     case 'confirm':
       return mayBeThere(entry) ? { kind: 'accept', attempts: entry.attempt, at: decision.at } : IGNORE;
     case 'resend':
-      return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision.at, decision.job) : IGNORE;
+      return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision) : IGNORE;
     case 'cancel':
       return isSendable(entry) && entry.maybeSentAt === undefined ? cancelled(entry, decision) : IGNORE;
     case 'discard':
@@ -29,18 +27,20 @@ export function mayBeThere({ state, maybeSentAt }: Entry): boolean {
   return state === 'inDoubt' || state === 'unknown' || (state === 'retry' && maybeSentAt !== undefined);
 }
 
+type Again = { at: number; job: string; who?: string; delay?: number };
+
 /** Gives the order a new budget; the attempt number, the last answer and the history stay. */
-function queued(entry: Entry, at: number, job: string, delay = 0): Step {
+function queued(entry: Entry, { at, job, who, delay = 0 }: Again): Step {
   const { refusal: _, absentAt: __, askedSince: ___, turnedAway: ____, ...rest } = entry;
   const state = delay > 0 ? 'retry' : 'queued';
-  const again: Entry = { ...rest, state, job, used: 0, absences: 0 };
+  const again: Entry = { ...rest, state, job, used: 0, absences: 0, ...(who === undefined ? {} : { sentBy: who }) };
   return { kind: 'move', entry: again, due: delay > 0 ? at + delay : at + SWEEP_AFTER };
 }
 
 /** The person knows that the order did not arrive, or decides to send it anyway: the next refusal is final. */
-function resent(entry: Entry, at: number, job: string): Step {
+function resent(entry: Entry, decision: Again): Step {
   const { maybeSentAt: _, misnamed: __, known: ___, ...rest } = entry;
-  return queued(rest, at, job);
+  return queued(rest, decision);
 }
 
 function asked(entry: Entry, at: number, settle: number): Step {

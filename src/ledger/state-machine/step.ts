@@ -46,13 +46,13 @@ export type ListEvent =
 /** What a person decides about an order. */
 export type Decision =
   /** Send a refused or failed order again, `delay` milliseconds from now. */
-  | { kind: 'retry'; at: number; job: string; delay: number }
+  | { kind: 'retry'; at: number; job: string; delay: number; who?: string }
   /** Look up an order in doubt in the API's list again. */
   | { kind: 'ask'; at: number }
   /** The person knows that the API has the order. */
   | { kind: 'confirm'; at: number }
   /** The person wants the order sent, also where the API is known to have the number. */
-  | { kind: 'resend'; at: number; job: string }
+  | { kind: 'resend'; at: number; job: string; who?: string }
   /** Withdraw an order that was never sent; `heir` takes its place, carried by `job`. */
   | { kind: 'cancel'; at: number; heir?: { follower: Follower; job: string } }
   /** Discard a dead letter: the ledger forgets the order, but not what the API has. */

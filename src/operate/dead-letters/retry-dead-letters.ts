@@ -103,7 +103,7 @@ async function act(
     case 'retried': {
       const rows = await rowsOf(entry, deadLetter, at, context);
       if ('by' in rows) return { verdict: 'corrected' };
-      const step = next(entry, { kind: 'retry', at, job: queue.nameJob(), delay }, policy);
+      const step = next(entry, { kind: 'retry', at, job: queue.nameJob(), delay, who: operator.who }, policy);
       const isDone = await ledger.take(entry, step, operator.did('retried'), { rows });
       if (!isDone || step.kind !== 'move') return LATE;
       return { verdict, job: aloneOf(step.entry), delay };

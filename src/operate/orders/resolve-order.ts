@@ -42,7 +42,7 @@ export async function resolveOrder(seen: Entry, as: Resolution, context: Resolve
     if (entry.attempt !== seen.attempt || entry.digest !== seen.digest) break;
     const at = store.time.now();
     const decision: Decision =
-      as === 'accepted' ? { kind: 'confirm', at } : { kind: 'resend', at, job: queue.nameJob() };
+      as === 'accepted' ? { kind: 'confirm', at } : { kind: 'resend', at, job: queue.nameJob(), who: operator.who };
     const step = next(entry, decision, policyOf(config));
     if (!(await ledger.take(entry, step, operator.did(as === 'accepted' ? 'confirmed' : 'resent')))) continue;
     if (step.kind === 'move') await queue.add([aloneOf(step.entry)]);
