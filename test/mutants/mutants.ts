@@ -1012,9 +1012,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the breaker for an API that is down',
     file: 'src/deliver/pause-rules.ts',
-    find: 'if (!othersPass || failures >= downAfter) await',
-    replace: 'if (!othersPass) await',
+    find: 'await (!othersPass || failures >= downAfter ?',
+    replace: 'await (!othersPass ?',
     tests: DELIVERY,
+  },
+  {
+    without: 'the refused token among the reasons of a pause',
+    file: 'src/deliver/pause-rules.ts',
+    find: ": breaker.saw('http-401', reason));",
+    replace: ': undefined);',
+    tests: DELIVERY,
+  },
+  {
+    without: 'the report that is written again after a second refusal',
+    file: 'src/ledger/commit.lua',
+    find: "if not isFirst and needsPerson == '1' then",
+    replace: 'if false then',
+    tests: ['test/end-to-end/operate.test.ts'],
   },
   {
     without: 'the breaker for statuses that say nothing of orders',
