@@ -159,19 +159,22 @@ it('the sum of batches counts no duplicate as an order that arrived, and no row 
   await drop('sum-again.csv', `${HEAD}\nPO-1001,NEW,A,1200\n`);
   const sum = async () => (await person.call('GET', '/batches?q=sum')).body['sum'];
   const files = { files: 2, orders: 5, nameless: 1, accepted: 1, duplicate: 1, needPerson: 3, open: 3 };
-  await until('both files', async () => JSON.stringify(await sum()).includes('"duplicate":1'));
-  expect(await sum()).toMatchObject({ files });
+  // What the pages show is a second old at most, or more on a slow machine.
+  const isShown = async (wanted: Record<string, number>) => {
+    const { files: shown } = (await sum()) as { files: Record<string, number> };
+    return Object.entries(wanted).every(([name, value]) => shown[name] === value);
+  };
+  await until('both files', () => isShown(files));
   const { text } = await person.page('/batches?q=sum');
   expect(text).toContain('Without duplicates and fix files, 3 orders and 1 row without an order number arrived.');
   expect(text).toContain('Accepted, with those of fix files: 1 order.');
-  expect((await person.page('/')).text).toMatch(
-    /<a href="\/dead-letters">(\d+ orders and )?\d+ rows? without an order number<\/a><\/strong> needs? a person/,
-  );
+  const line =
+    /<a href="\/dead-letters">(\d+ orders and )?\d+ rows? without an order number<\/a><\/strong> needs? a person/;
+  await until('the overview', async () => line.test((await person.page('/')).text));
   expect((await person.page('/order?number=PO-1001')).text).toContain('<div>1200</div>');
   for (const id of ids.values()) expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
   // A row without a number stays one after it was settled.
-  await until('the end', async () => JSON.stringify(await sum()).includes('"open":0'));
-  expect(await sum()).toMatchObject({ files: { ...files, open: 0 } });
+  await until('the end', () => isShown({ ...files, open: 0 }));
 });
 
 it('an order that was given another number is found by both, and a discarded one shows it once', async () => {
