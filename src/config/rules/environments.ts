@@ -58,9 +58,8 @@ function doubtsOf(name: string, { baseUrl, protected: isProtected }: Environment
   const path = ['environments', name];
   const ruling: Ruling = { problems: [], warnings: [] };
   if (baseUrl === undefined) return ruling;
-  if (!baseUrl.endsWith('/api/v1')) {
-    const message = 'does not end with /api/v1, the prefix of every API address (API part 9)';
-    ruling.warnings.push({ path: [...path, 'baseUrl'], message });
+  if (!hasApiPrefix(baseUrl)) {
+    ruling.warnings.push({ path: [...path, 'baseUrl'], message: NO_API_PREFIX });
   }
   if (/^prod/i.test(name) && !isProtected) {
     const message = 'is not protected';
@@ -74,6 +73,13 @@ function doubtsOf(name: string, { baseUrl, protected: isProtected }: Environment
   }
   return ruling;
 }
+
+/** Whether an address has the path that every API address has. */
+export function hasApiPrefix(baseUrl: string): boolean {
+  return baseUrl.endsWith('/api/v1');
+}
+
+export const NO_API_PREFIX = 'does not end with /api/v1, the prefix of every API address (API part 9)';
 
 /** Below this, an API elsewhere can still be processing a call that has timed out here. Milliseconds. */
 const SHORT_SETTLE = 10_000;

@@ -3,6 +3,7 @@ import { type ListEnd, listOrders, listRemedy } from '../../api/list.ts';
 import { type Credentials, type Grant, requestToken, TOKEN_PATHS } from '../../api/request-token.ts';
 import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
+import { hasApiPrefix, NO_API_PREFIX } from '../../config/rules/environments.ts';
 import type { Clock } from '../../core/clock.ts';
 import { orders, withoutStop } from '../../core/format.ts';
 import type { Http, HttpEnd } from '../../core/http.ts';
@@ -62,6 +63,7 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
     case 'complete':
       return { check, state: 'ok', message: `${baseUrl} lists ${orders(end.orders)} in ${took} ms` };
     case 'unavailable':
+      if (end.said.httpStatus === 404 && !hasApiPrefix(baseUrl)) return wrongAddress(baseUrl);
       return {
         check,
         state: 'warn',
@@ -81,6 +83,12 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
         'Check baseUrl and the network. During an outage of the API the daemon waits.',
       );
   }
+}
+
+/** Behind the prefix, 404 can mean that the API offers no list. Elsewhere nothing says that the API is there at all. */
+function wrongAddress(baseUrl: string): Finding {
+  const message = `${baseUrl}/purchase-orders does not exist (HTTP 404), and baseUrl ${NO_API_PREFIX}; no order can be delivered`;
+  return failure('API', new Error(message), 'Correct baseUrl.');
 }
 
 function dateOf(end: HttpEnd, ours: number): { theirs: number; ours: number } | undefined {

@@ -6,7 +6,7 @@ import { configOf, LEAST } from '../../support/config-text.ts';
 import { openWebServer } from '../../support/web-server.ts';
 
 /** What doctor finds at an API whose token endpoint works and whose list answers `status`. */
-async function findingOf(status: number) {
+async function findingOf(status: number, path = '/api/v1') {
   await using server = await openWebServer(({ url = '' }, response) => {
     const isToken = url.startsWith('/oauth');
     response.writeHead(isToken ? 200 : status, { 'content-type': 'application/json' });
@@ -20,7 +20,7 @@ async function findingOf(status: number) {
     http,
     clock: systemClock,
     name: 'staging',
-    environment: { ...environment, baseUrl: `${url}/api/v2`, authUrl: url },
+    environment: { ...environment, baseUrl: `${url}${path}`, authUrl: url },
     credentials: { clientId: 'id', clientSecret: 'secret' },
     timeout: 10_000,
   });
@@ -33,4 +33,17 @@ it.each([
   [405, "Check baseUrl. If it is right, ask the API's owner whether it offers the list."],
 ])('an API whose list answers %i has the remedy of that status', async (status, remedy) => {
   expect(await findingOf(status)).toMatchObject({ state: 'warn', remedy });
+});
+
+it.each(['/api', '/api/v2', ''])(
+  'an API that answers 404 at the address %j fails, because no order can be delivered',
+  async (path) => {
+    const finding = await findingOf(404, path);
+    expect(finding).toMatchObject({ state: 'fail', remedy: expect.stringMatching(/^Correct baseUrl/) });
+    expect(finding?.message).toMatch(/HTTP 404.*does not end with \/api\/v1/);
+  },
+);
+
+it.each([403, 405, 501])('an address without the prefix that answers %i may be right', async (status) => {
+  expect(await findingOf(status, '/purchasing')).toMatchObject({ state: 'warn' });
 });
