@@ -6,32 +6,39 @@ const OUTCOMES = ['accepted', 'duplicate', 'conflict', 'invalid', 'refused', 'fa
 
 /** Milliseconds until the first line about a file that is still being delivered, and between two such lines. */
 const PROGRESS = 5_000;
+/** Characters of a terminal; a longer reason would break the line. */
+const COLUMNS = 80;
 
 /**
  * Calls `report` once for each batch that finishes from now on, until `signal` aborts, and `progress` with a line about
  * each batch that takes longer. Without `progress` only the results are reported. `since`: batches that finished after this
- * time, ISO 8601, are reported first.
+ * time, ISO 8601, are reported first. `waits` reads what orders wait for; it is asked while
+ * a batch makes no progress.
  */
 export async function reportBatches(
   folder,
   signal,
   report,
-  { progress = () => undefined, every = PROGRESS, since } = {},
+  { progress = () => undefined, every = PROGRESS, since, waits = async () => [] } = {},
 ) {
   const isOld = (batch) => isDone(batch) && !(since !== undefined && batch.finishedAt > since);
   const reported = new Set(await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)));
   const shown = new Map();
+  const reason = oncePer(4 * every, async () => waitsText(await waits()));
   while (!signal.aborted) {
     for (const batch of await batchesIn(folder, isOfSandbox, reported)) {
       if (isDone(batch)) {
         reported.add(batch.batch);
         report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'), batch.finishedAt);
       } else {
-        const { at, line } = shown.get(batch.batch) ?? { at: Date.now(), line: '' };
         const next = progressOf(batch);
-        const isDue = Date.now() - at >= every && next !== line;
-        if (isDue) progress(next);
-        shown.set(batch.batch, isDue ? { at: Date.now(), line: next } : { at, line });
+        const { at, was, line } = shown.get(batch.batch) ?? { at: Date.now(), was: next, line: '' };
+        const isDue = Date.now() - at >= every;
+        const why = isDue && next === was && batch.state !== 'held' ? await reason() : '';
+        const text = why === '' ? next : `${next}\n${why}`;
+        const isNews = isDue && text !== line && !(why === '' && line.startsWith(`${next}\n`));
+        if (isNews) progress(text);
+        shown.set(batch.batch, isDue ? { at: Date.now(), was: next, line: isNews ? text : line } : { at, was, line });
       }
     }
     await delay(300, undefined, { signal }).catch(() => undefined);
@@ -59,6 +66,23 @@ function progressOf({ file, counts, state, held }) {
   const done = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
   if (counts.orders === 0) return `${file}: is being read, ${count(done)} orders done`;
   return `${file}: ${count(done)} of ${count(counts.orders)} orders done`;
+}
+
+/** Asking costs a process: for `time` milliseconds its last answer is given. */
+function oncePer(time, ask) {
+  let last;
+  return async () => {
+    if (last === undefined || Date.now() - last.at >= time) last = { answer: await ask(), at: Date.now() };
+    return last.answer;
+  };
+}
+
+/** `10 orders wait for an answer of the API: attempt 1 is in flight`, one line each, for what a person need not decide. */
+export function waitsText(waits) {
+  const lines = waits
+    .filter((wait) => wait.for !== 'person')
+    .map(({ orders, text }) => `  ${count(orders)} ${orders === 1 ? 'order waits' : 'orders wait'} for ${text}`);
+  return lines.map((line) => (line.length < COLUMNS ? line : `${line.slice(0, COLUMNS - 2)}…`)).join('\n');
 }
 
 /** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */

@@ -56,7 +56,7 @@ export async function startEverything(root, say, args = []) {
     await started(daemon, `the daemon did not start; its configuration is ${CONFIGURATION}`, stop);
 
     const pids = { sandbox: sandbox.pid, daemon: daemon.pid };
-    await watch(root, say, stop, { daemon, sandbox, shown, note: () => remember(state, shown, pids) });
+    await watch(root, say, stop, { daemon, sandbox, env, shown, note: () => remember(state, shown, pids) });
     say('stopping: finishing calls in progress; remaining orders are kept');
   } finally {
     for (const program of running) codes.push(await program.stop('SIGTERM'));
@@ -68,7 +68,7 @@ export async function startEverything(root, say, args = []) {
   return isClean ? 0 : 1;
 }
 
-async function watch(root, say, stop, { daemon, sandbox, shown, note }) {
+async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
   if (stop.signal.aborted) return;
   const reports = path.join(root, 'reports');
   const print = (sentence, report) => say(`${sentence}\n  ${path.relative(process.cwd(), report)}`);
@@ -86,7 +86,8 @@ async function watch(root, say, stop, { daemon, sandbox, shown, note }) {
     if (at > shown.at) shown.at = at;
     void note();
   };
-  const reporting = reportBatches(reports, watching.signal, result, { progress: say, since });
+  const waits = () => readWaits(root, env);
+  const reporting = reportBatches(reports, watching.signal, result, { progress: say, since, waits });
   const failure = await Promise.race([
     stop.asked.then(() => undefined),
     daemon.ended.then((code) => `the daemon ended unexpectedly (${code})`),
@@ -95,6 +96,18 @@ async function watch(root, say, stop, { daemon, sandbox, shown, note }) {
   watching.abort();
   await reporting;
   if (failure && !stop.signal.aborted) throw new SetupFailure(`${failure}; see the messages above and data/daemon.log`);
+}
+
+/** What orders wait for, as `status` knows it; nothing if it cannot say. */
+async function readWaits(root, env) {
+  const lines = [];
+  const status = startProgram(root, ['status', '--json', '--config', CONFIGURATION], { env, onLine: (line) => lines.push(line) });
+  if ((await status.ended) !== 0) return [];
+  try {
+    return JSON.parse(lines.join('\n')).waits;
+  } catch {
+    return [];
+  }
 }
 
 async function started(program, failure, stop) {

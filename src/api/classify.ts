@@ -139,7 +139,7 @@ type Envelope =
 
 /** Reads the envelope of a complete body. A body that is no envelope, or contradicts itself, is `none`. */
 export function readEnvelope(body: Buffer): Envelope {
-  const value = parse(body);
+  const value = jsonOf(body);
   if (!isRecord(value)) return { kind: 'none' };
   const { status, data, error } = value;
   if (status === 'success') return error === null || error === undefined ? { kind: 'success', data } : { kind: 'none' };
@@ -154,7 +154,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function parse(body: Buffer): unknown {
+/** The JSON of a body; undefined if it is none. */
+export function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

@@ -1,7 +1,7 @@
 import { PoSyncError, reasonOf } from '../core/errors.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
-import { isRecord, plainWords } from './classify.ts';
+import { isRecord, jsonOf, plainWords } from './classify.ts';
 
 /** The two spellings of API part 5. */
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth/token'] as const;
@@ -79,7 +79,7 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
 }
 
 function readReply({ status, body: bytes }: HttpAnswer, address: string, credentials: Credentials): Reply {
-  const body = parse(bytes);
+  const body = jsonOf(bytes);
   const { access_token: value, token_type: type, expires_in: seconds, error } = isRecord(body) ? body : {};
   if (typeof error === 'string' && OAUTH_ERROR.test(error) && [400, 401, 403].includes(status)) {
     return { kind: 'refused', error: refusal(status, serverWords(error, credentials, value), address) };
@@ -120,12 +120,4 @@ function serverWords(text: string, { clientSecret }: Credentials, token: unknown
   redaction.hideSecret(clientSecret);
   if (typeof token === 'string') redaction.hideToken(token);
   return plainWords(redaction.redact(text.slice(0, 10_000)), WORDS);
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { PoSyncError } from '../core/errors.ts';
 import { mappingSchema } from './mapping-schema.ts';
 import type { Settings } from './schema.ts';
@@ -26,6 +27,13 @@ export function environmentOf({ environments, environment }: Config): Environmen
   const found = environments[environment];
   if (found === undefined) throw new PoSyncError('environment-unknown', `there is no environment ${environment}.`);
   return found;
+}
+
+const OF_NPM_START = join(import.meta.dirname, '..', '..', 'config', 'sandbox.yaml');
+
+/** What starts a daemon with this configuration; `npm start` also starts the sandbox that it delivers to. */
+export function startCommandOf({ file }: Pick<Config, 'file'>): 'npm start' | 'po-sync start' {
+  return file === OF_NPM_START ? 'npm start' : 'po-sync start';
 }
 
 /** The mapping of a source; undefined when it uses the field names of the API. */

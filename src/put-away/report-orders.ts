@@ -92,11 +92,8 @@ function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
   const deadLetter = deadLetterOf(order, checkedAt);
   const { code } = deadLetter;
   const message = shownProblems(order.problems) || deadLetter.message;
-  return {
-    order,
-    result: resultOf(order, { outcome: 'invalid', attempts: 0, at: checkedAt, code, message }),
-    deadLetter,
-  };
+  const result = resultOf(order, { outcome: 'invalid', attempts: 0, at: checkedAt, code, message });
+  return { order, result, deadLetter };
 }
 
 /** In `results.csv`; `dead-letters.json` has all problems. */

@@ -135,6 +135,9 @@ test('the commands in the README work next to it, also those that call the API',
   expect(await command('reconcile')).toContain('They agree.');
   expect(await command('explain', 'PO-2026-0105')).toContain('NO-SUCH-ARTICLE');
   expect(await first.end('SIGINT')).toBe(0);
+  // Its API has ended with it.
+  expect(await command('status')).toContain('none running; start one with npm start');
+  await expect(command('reconcile')).rejects.toThrow(/ECONNREFUSED[\s\S]*Try again while npm start is running/);
 });
 
 test('after kill -9 of everything it starts again and continues', async () => {

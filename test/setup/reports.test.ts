@@ -13,7 +13,7 @@ const { sentenceOf, reportBatches, waitingReports } = await loadSetupPart<{
     folder: string,
     signal: AbortSignal,
     report: Say,
-    more: { progress: Say; every: number; since?: string },
+    more: { progress: Say; every: number; since?: string; waits?: () => Promise<object[]> },
   ) => Promise<void>;
   waitingReports: (folder: string, since: string) => Promise<{ shown: { sentence: string }[]; more: number }>;
 }>('reports.mjs');
@@ -75,6 +75,35 @@ test('a batch that finished since the last start is shown; one that takes longer
     'wrong.csv: held for a person: refused alike',
     'large.csv: 50,000 orders, 50,000 accepted',
   ]);
+});
+
+test('a batch without progress shows what its orders wait for, in a terminal of 80 columns', async () => {
+  await using folder = await makeTempFolder();
+  await mkdir(path.join(folder.path, 'one'));
+  const counts = { records: 5, orders: 5_000, ...none, accepted: 4_990 };
+  const report = { batch: 'one', environment: 'sandbox', file: 'big.csv', state: 'running', open: 0, counts };
+  await writeFile(path.join(folder.path, 'one', 'report.json'), JSON.stringify(report));
+  const groups = [
+    { for: 'answer', text: 'an answer of the API: attempt 1 is in flight', orders: 10 },
+    { for: 'person', text: 'a person', orders: 2 },
+  ];
+  const long = { for: 'list', text: `the API's list: ${'every read of it failed '.repeat(9)}`, orders: 1 };
+  let asked = 0;
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const reporting = reportBatches(folder.path, stop.signal, () => undefined, {
+    progress: (line) => void lines.push(line),
+    every: 0,
+    waits: async () => ((asked += 1) < 3 ? groups : [long]),
+  });
+  await until('the second reason is shown', () => asked >= 4);
+  stop.abort();
+  await reporting;
+  expect(lines).toEqual([
+    'big.csv: 4,990 of 5,000 orders done\n  10 orders wait for an answer of the API: attempt 1 is in flight',
+    expect.stringMatching(/^big.*\n {2}1 order waits for the API's list: every .*…$/),
+  ]);
+  expect(Math.max(...lines.flatMap((text) => text.split('\n')).map(({ length }) => length))).toBeLessThan(80);
 });
 
 test('a start names the newest reports with orders that need a person', async () => {

@@ -5,6 +5,7 @@ import {
   type BatchStanding,
   type BatchView,
   CORRECT_FILE,
+  DISMISS,
   neededPerson,
   readingText,
   settledIn,
@@ -12,7 +13,7 @@ import {
   UNSETTLED,
 } from '../../operate/batches/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
-import { type Format, hanging, printable, type Tone } from '../terminal/print.ts';
+import { type Format, hanging, printable, type Tone, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { heldSteps } from './next-step.ts';
 
@@ -127,4 +128,26 @@ function nextStep({ batch, standing, error }: BatchView): string[] {
     return ['', `${counted(batch.open, 'order')} ${wait} for a person:`, `  po-sync dead-letters list --batch ${name}`];
   }
   return neededPerson(batch) > 0 ? ['', 'Everything that needed a person is settled.'] : [];
+}
+
+/** Files that could not be read. */
+export function unreadableTable(
+  { unreadable, now }: { unreadable: readonly BatchView[]; now: number },
+  format: Format,
+): string {
+  const columns: Column<BatchView>[] = [
+    { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 12 },
+    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 1 },
+    { title: 'why', of: ({ error }) => error?.message ?? 'see its report', cut: 'end', wish: 30 },
+  ];
+  return table(unreadable, columns, format);
+}
+
+/** The remedy of each unreadable file, or once when it is the same for all. */
+export function unreadableRemedies(files: readonly BatchView[], { columns }: Format): string {
+  if (files.length === 0) return '';
+  const each = files.map(({ batch, error }) => ({ file: batch.name, remedy: error?.remedy ?? CORRECT_FILE }));
+  const remedies = new Set(each.map(({ remedy }) => remedy));
+  const texts = remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
+  return `${[...texts.map(printable), DISMISS].flatMap((text) => wrapped(text, columns)).join('\n')}\n`;
 }

@@ -1,3 +1,4 @@
+import { startCommandOf } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
@@ -33,15 +34,19 @@ export async function explainCommand(args: CommonArgs & { order: string }, shell
   const history = content === undefined ? found : { ...found, content };
   const now = context.store.time.now();
   if (args.json) printJson(shell, historyJson(history));
-  else shell.out(orderHistoryText(history, { now, reports: context.config.reports.path, ...formatOf(shell) }));
+  else {
+    const { config } = context;
+    const place = { reports: config.reports.path, start: startCommandOf(config) };
+    shell.out(orderHistoryText(history, { now, ...place, ...formatOf(shell) }));
+  }
   return 0;
 }
 
-type TextSetting = Format & { now: number; reports: string };
+type TextSetting = Format & { now: number; reports: string; start: string };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(history: OrderHistory, { now, reports, paint, columns }: TextSetting): string {
+export function orderHistoryText(history: OrderHistory, { now, reports, start, paint, columns }: TextSetting): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
@@ -54,7 +59,7 @@ export function orderHistoryText(history: OrderHistory, { now, reports, paint, c
     '',
     ...lines,
   ];
-  const next = nextStep(history, reports, now);
+  const next = nextStep(history, { reports, start, now });
   return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map((line) => toFit(printable(line), columns))])].join('\n')}\n`;
 }
 

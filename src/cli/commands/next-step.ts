@@ -4,8 +4,10 @@ import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../o
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 
+type Place = { reports: string; start: string; now: number };
+
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
-export function nextStep({ order, state, open, appearances }: OrderHistory, reports: string, now: number): string[] {
+export function nextStep({ order, state, open, appearances }: OrderHistory, { reports, start, now }: Place): string[] {
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
@@ -22,7 +24,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, repo
     case 'queued':
     case 'retry':
     case 'unknown':
-      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, now)];
+      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, start, now)];
     case 'refused':
       return [
         `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
@@ -70,11 +72,11 @@ function untilReported({ batch }: { batch: string }): string[] {
 }
 
 /** What an order without an outcome waits for, and what a person can do about it. */
-function waitLines({ waitsFor, batch, followedBy }: OpenOrder, now: number): string[] {
+function waitLines({ waitsFor, batch, followedBy }: OpenOrder, start: string, now: number): string[] {
   return [
     `Waits for ${waitClause(waitsFor, now)}.`,
     ...(followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`]),
-    ...remedyOf(waitsFor, batch),
+    ...remedyOf(waitsFor, batch, start),
   ];
 }
 
@@ -88,14 +90,14 @@ export function heldSteps(batch: string): string[] {
   ];
 }
 
-function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string): string[] {
+function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, start: string): string[] {
   switch (kind) {
     case 'list':
       return ['Nothing to do now. If the list does not settle it in time, the order will wait for a person.'];
     case 'release':
       return heldSteps(batch);
     case 'daemon':
-      return ['Run po-sync start.'];
+      return [`Run ${start}.`];
     case 'pause':
       // Only an operator's pause has no next try.
       return until === undefined

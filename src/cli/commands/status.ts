@@ -1,3 +1,4 @@
+import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
 import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
@@ -12,7 +13,7 @@ import { createLiveScreen } from '../terminal/live-view.ts';
 import { pauseStepsText } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchTable, readingLines } from './batch-view.ts';
+import { batchTable, readingLines, unreadableRemedies, unreadableTable } from './batch-view.ts';
 import { heldLines } from './next-step.ts';
 
 /** Milliseconds between two readings of `--watch`. */
@@ -22,15 +23,16 @@ const WATCH_PAUSE = 2_000;
 export async function statusCommand(args: CommonArgs & { watch: boolean }, shell: Shell): Promise<number> {
   if (args.watch && args.json) throw watchWithJson();
   await using context = await openOperatorContext(args, shell, { confirm: false });
+  const start = startCommandOf(context.config);
   if (!args.watch) {
     const status = await readStatus(context);
     if (args.json) printJson(shell, statusJson(status));
-    else shell.out(statusText(status, formatOf(shell)));
+    else shell.out(statusText(status, formatOf(shell), start));
     return 0;
   }
   const screen = createLiveScreen(shell.streams.out, () => shell.columns);
   while (!shell.signal.aborted) {
-    const text = statusText(await readStatus(context), formatOf(shell));
+    const text = statusText(await readStatus(context), formatOf(shell), start);
     // Lines that no longer fit the terminal could not be replaced.
     if (shell.isTTY) screen.show(linesThatFit(text, shell.rows - 1));
     else shell.out(`${text}\n`);
@@ -57,13 +59,13 @@ function watchWithJson(): PoSyncError {
   });
 }
 
-/** The status for people. */
-export function statusText(status: Status, format: Format): string {
+/** The status for people. `start`: the command that starts a daemon. */
+export function statusText(status: Status, format: Format, start = 'po-sync start'): string {
   const { paint } = format;
   const heading = `${paint('strong', status.environment)}  ${printable(status.baseUrl)}\n`;
   const facts: [string, string][] = [
     ['delivery', deliveryText(status, paint)],
-    ['daemons', daemonsText(status, paint)],
+    ['daemons', daemonsText(status, start, paint)],
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],
     ...listFacts(status, paint),
@@ -82,18 +84,9 @@ export function statusText(status: Status, format: Format): string {
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Files not read to their end', readingLines(batches, inset(format)), paint),
     section('No report yet', unsettledText(status, inset(format)), paint),
-    section('Unreadable files', unreadableText(status, inset(format)), paint),
+    section('Unreadable files', unreadableTable(status, inset(format)), paint),
     indented(unreadableRemedies(unreadable, inset(format))),
   ].join('');
-}
-
-/** The remedy of each unreadable file, or once when it is the same for all. */
-function unreadableRemedies(files: Status['unreadable'], { columns }: Format): string {
-  if (files.length === 0) return '';
-  const each = files.map(({ batch, error }) => ({ file: batch.name, remedy: error?.remedy ?? CORRECT_FILE }));
-  const remedies = new Set(each.map(({ remedy }) => remedy));
-  const texts = remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
-  return `${[...texts.map(printable), DISMISS].flatMap((text) => wrapped(text, columns)).join('\n')}\n`;
 }
 
 /** Where the text of a fact begins. */
@@ -124,8 +117,8 @@ function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
     .join('\n');
 }
 
-function daemonsText({ daemons, now }: Status, paint: Paint): string {
-  if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with po-sync start`;
+function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {
+  if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with ${start}`;
   const each = daemons.map(({ host, pid, since, version, role, silentMs }) => {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}`;
@@ -238,13 +231,4 @@ function unsettledText({ batches, now }: Status, { columns }: Format): string {
     .flatMap((text) => wrapped(text, columns))
     .map((line) => `${line}\n`)
     .join('');
-}
-
-function unreadableText({ unreadable, now }: Status, format: Format): string {
-  const columns: Column<Status['unreadable'][number]>[] = [
-    { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 12 },
-    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 1 },
-    { title: 'why', of: ({ error }) => error?.message ?? 'see its report', cut: 'end', wish: 30 },
-  ];
-  return table(unreadable, columns, format);
 }

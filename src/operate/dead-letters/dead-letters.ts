@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startCommandOf } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -129,7 +130,7 @@ async function unreadText({ store, config }: OperatorContext): Promise<string> {
       : ` ${counted(files.length, 'file')} in an inbox ${files.length === 1 ? 'was' : 'were'} not read yet.`;
   return daemons.some(({ role }) => role !== 'delivery')
     ? wait
-    : `${wait} No daemon takes files now: run po-sync start.`;
+    : `${wait} No daemon takes files now: run ${startCommandOf(config)}.`;
 }
 
 /** Names the files whose orders are not all known, because their batches are held. */

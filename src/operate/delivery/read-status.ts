@@ -10,7 +10,7 @@ import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/l
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
-import { canBeTried } from '../orders/wait-of.ts';
+import { canBeTried, waitText } from '../orders/wait-of.ts';
 import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf } from './source-status.ts';
 
@@ -188,6 +188,7 @@ export function statusJson({
     pauses: pauses.map(pauseJson),
     waits: waits.map(({ until, oldest, ...wait }) => ({
       ...wait,
+      text: waitText(wait),
       ...(until === undefined ? {} : { until: iso(until) }),
       ...(oldest === undefined ? {} : { oldest: { ...oldest, since: iso(oldest.since) } }),
     })),

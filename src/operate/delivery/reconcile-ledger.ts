@@ -1,5 +1,6 @@
 import type { Said } from '../../api/classify.ts';
 import { type ListedOrder, listRemedy } from '../../api/list.ts';
+import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts';
@@ -44,7 +45,7 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
       listed.push(order);
     });
     if (end.kind === 'unavailable') throw listUnavailable(end.said, (await rebuild.pending()) !== undefined);
-    if (end.kind !== 'complete') throw listFailed(end.said.message);
+    if (end.kind !== 'complete') throw listFailed(end.said.message, startCommandOf(config));
     await ledger.listedTwice.replace(timesListed(listed));
     return { listed, listedFrom, found: await differences(listed, listedFrom) };
   }
@@ -75,10 +76,13 @@ export function differenceCount({ missing, unknown, differing, twice }: Differen
   return missing.length + unknown.length + differing.length + twice.length;
 }
 
-function listFailed(message: string): PoSyncError {
+function listFailed(message: string, start: ReturnType<typeof startCommandOf>): PoSyncError {
   const reason = withoutStop(message);
   return new PoSyncError('list-failed', `The API's list could not be read: ${reason}.`, {
-    remedy: 'Try again. Run po-sync doctor to check the connection.',
+    remedy:
+      start === 'npm start'
+        ? 'Try again while npm start is running: it includes this API. Run po-sync doctor to check the connection.'
+        : 'Try again. Run po-sync doctor to check the connection.',
     facts: { reason },
   });
 }

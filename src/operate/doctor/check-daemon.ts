@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import type { Config } from '../../config/config.ts';
+import { type Config, startCommandOf } from '../../config/config.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
@@ -45,7 +45,7 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
   const files = (await filesToTake(config)).length;
   const wait =
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
-  const remedy = 'Run po-sync start. With start --once, none runs between two runs.';
+  const remedy = `Run ${startCommandOf(config)}. With start --once, none runs between two runs.`;
   return [{ check: 'daemon', state: 'warn', message: `none is running${wait}`, remedy }];
 }
 

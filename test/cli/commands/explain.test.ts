@@ -7,10 +7,22 @@ const AT = '2026-11-21T07:16:00Z';
 const SETTING = {
   now: Date.parse(AT),
   reports: '/reports',
+  start: 'po-sync start',
   paint: createPaint({ isTTY: false, env: {} }),
   columns: undefined,
 };
 const shown = (history: OrderHistory) => orderHistoryText(history, SETTING);
+const OPEN: OpenOrder = {
+  batch: 'b',
+  takenAt: Date.parse(AT),
+  line: 2,
+  content: { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] },
+  attempts: 0,
+  used: 0,
+  history: [],
+  waitsFor: { for: 'person', reason: '' },
+  followedBy: [],
+};
 const base = { order: 'PO-1', operatorActions: [], appearances: [] };
 
 it('the last outcome names the last file only if there were several', () => {
@@ -47,16 +59,9 @@ it('an order with more attempts than are allowed says how many count', () => {
 
 it('an order of a held batch names the same steps as its batch', () => {
   const open: OpenOrder = {
-    batch: 'b',
-    takenAt: Date.parse(AT),
-    line: 2,
-    content: { purchaseOrderNumber: 'PO-1', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] },
-    attempts: 0,
-    used: 0,
-    history: [],
+    ...OPEN,
     heldBecause: 'refused alike',
     waitsFor: { for: 'release', reason: 'refused alike' },
-    followedBy: [],
   };
   const text = shown({ ...base, state: 'queued', open });
   expect(text).toContain(
@@ -67,6 +72,12 @@ it('an order of a held batch names the same steps as its batch', () => {
       '  po-sync batches cancel b\n',
     ].join('\n'),
   );
+});
+
+it('an order that waits for a daemon names the command that starts one', () => {
+  const open: OpenOrder = { ...OPEN, waitsFor: { for: 'daemon', reason: 'no daemon is running' } };
+  const history: OrderHistory = { ...base, state: 'queued', open };
+  expect(orderHistoryText(history, { ...SETTING, start: 'npm start' })).toContain('\nRun npm start.\n');
 });
 
 it('an order that the list shows more than once was created twice', () => {
