@@ -93,9 +93,16 @@ export function sentenceOf(report) {
   const parts = OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
     (outcome) => `${count(counts[outcome])} ${outcome === 'inDoubt' ? 'in doubt' : outcome}`,
   );
-  const orders = `${count(counts.orders)} ${counts.orders === 1 ? 'order' : 'orders'}`;
+  const orders = ordersText(counts.orders, report.nameless ?? 0);
   const person = open > 0 ? `; ${count(open)} ${open === 1 ? 'needs' : 'need'} a person` : '';
   return `${file}: ${[orders, ...parts].join(', ')}${person}`;
+}
+
+/** `8 orders and 2 rows without an order number`. */
+function ordersText(all, nameless) {
+  const rows = `${count(nameless)} ${nameless === 1 ? 'row' : 'rows'} without an order number`;
+  const orders = `${count(all - nameless)} ${all - nameless === 1 ? 'order' : 'orders'}`;
+  return nameless === 0 ? orders : all === nameless ? rows : `${orders} and ${rows}`;
 }
 
 function isDone({ state }) {

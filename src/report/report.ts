@@ -31,6 +31,8 @@ export type Report = {
   /** The last batch that read the same content again, its file, and when it began. */
   repeatedBy?: { batch: string; file?: string; at: string };
   counts: { records: number; orders: number } & OutcomeCounts;
+  /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
+  nameless?: number;
   /** The folder in which to drop a corrected file. */
   inbox?: string;
   /** Dead letters of this batch that still need a person. */

@@ -14,7 +14,7 @@ import { openFixWorkbook } from './fix-file/workbook.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
 import { RESULTS_HEADER, resultLine } from './results.ts';
-import { addOrder, newStory, type Story } from './story.ts';
+import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
 /**
  * An order of the batch with its result; `deadLetter` where it needs, or needed, a person; `corrected` where its rows
@@ -67,7 +67,8 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
   for (const one of fixes) drafts.use(one);
   await page.write(reportPage({ report, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
-  await summary.write(reportJson(report));
+  const nameless = allNameless(story);
+  await summary.write(reportJson(nameless === 0 ? report : { ...report, nameless }));
 
   const files = [results, deadLetters, ...(corrected > 0 ? [corrections] : []), ...fixes, page, summary];
   for (const file of files) await file.seal();

@@ -56,13 +56,16 @@ it('rehearse reads with the mapping of a source, and names orders that need a pe
     source: '- { name: erp, type: inbox, path: inbox, mapping: erp }',
     more: 'mappings: { erp: { fields: { purchaseOrderNumber: NO, articleCode: MAT, quantity: QTY } } }',
   });
-  await writeFile(path.join(place.folder, 'erp.csv'), 'NO;MAT;QTY\nPO-1;A;1\nPO-2;A;two\n');
+  await writeFile(path.join(place.folder, 'erp.csv'), 'NO;MAT;QTY\nPO-1;A;1\nPO-2;A;two\nSumme;;7\n');
   const { code, out } = await place.run(['rehearse', 'erp.csv']);
   const folder = /Report: (.*)\/reports\//.exec(out)?.[1] ?? '';
   await rm(folder, { recursive: true });
   expect(code).toBe(2);
   expect(out).toMatch(/1 {2}accepted/);
   expect(out).toContain('line 3: PO-2: ');
+  // Counted as in check and on the page.
+  expect(out).toContain('erp.csv: 2 orders and 1 row without an order number, sent');
+  expect(out).toContain('line 4: no order number: ');
 });
 
 it('rehearse of an unreadable file ends with 2, and of a missing one with 1', async () => {

@@ -24,6 +24,9 @@ test('a finished batch is one line whose numbers add up', () => {
   const counts = { records: 20, orders: 12, ...none, accepted: 9, invalid: 2, refused: 1 };
   const report = { file: 'orders.csv', state: 'finished', counts, open: 3 };
   expect(sentenceOf(report)).toBe('orders.csv: 12 orders, 9 accepted, 2 invalid, 1 refused; 3 need a person');
+  expect(sentenceOf({ ...report, nameless: 2 })).toMatch(
+    /^orders.csv: 10 orders and 2 rows without an order number, 9/,
+  );
   const one = { ...report, counts: { ...counts, ...none, orders: 1, accepted: 1 }, open: 0 };
   expect(sentenceOf(one)).toBe('orders.csv: 1 order, 1 accepted');
 });

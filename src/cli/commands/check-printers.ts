@@ -26,8 +26,8 @@ type ReadAs = { warnings: readonly string[]; decimal: Decimal; unused: readonly 
 /** Prints one file: its format, each problem as it is found, then the result. */
 export type FilePrinter = {
   onFormat(format: FileFormat, records: number, more: ReadAs): void;
-  /** `order` is the order's number, "" if it has none. */
-  onProblem(problem: Problem, order: string): void;
+  /** `order`: the order's number, "" if it has none. `isNameless`: it is a row without one, which may have a label instead. */
+  onProblem(problem: Problem, order: string, isNameless: boolean): void;
   done(checked: CheckedFile): void;
   failed(error: PoSyncError): void;
 };
@@ -92,7 +92,7 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
     begin: () => undefined,
     file: (file) => ({
       onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
-      onProblem: (problem, order) => shell.out(problemText(file, problem, order)),
+      onProblem: (problem, order, isNameless) => shell.out(problemText(file, problem, isNameless ? '' : order)),
       done: (checked) => shell.out(resultText(file, checked)),
       failed: (error) => shell.err(failureText(file, error)),
     }),

@@ -100,10 +100,9 @@ async function checkOrders(
         else {
           const { number, place, problems } = order;
           checked.invalid += 1;
-          checked.nameless += Number(
-            isNameless({ purchaseOrderNumber: number, location: place, problems: [...problems] }),
-          );
-          for (const problem of problems) printer.onProblem(problem, number);
+          const isRow = isNameless({ purchaseOrderNumber: number, location: place, problems: [...problems] });
+          checked.nameless += Number(isRow);
+          for (const problem of problems) printer.onProblem(problem, number, isRow);
         }
         return preview?.add(order);
       },

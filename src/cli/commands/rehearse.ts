@@ -18,6 +18,7 @@ import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { readText, splitLines } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
+import { isNameless, openText } from '../../report/story.ts';
 import type { FaultFile } from '../../sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
@@ -186,14 +187,14 @@ async function print(rehearsed: Rehearsed, { json }: RehearseArgs, shell: Shell)
 }
 
 async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, { paint }: Format) {
-  const { counts, state, error, held, warnings } = report;
+  const { counts, nameless = 0, state, error, held, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
   });
   const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
   return [
-    `${paint('strong', printable(report.file))}: ${orders(counts.orders)}, sent to a temporary sandbox only`,
+    `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
     ...outcomes,
     ...(error === undefined ? [] : [`  ${paint('bad', state)}: ${printable(error.message)}`]),
     ...(held === undefined ? [] : [`  ${paint('bad', state)}: ${printable(held.reason)}`]),
@@ -218,9 +219,12 @@ async function problemLines(folder: string): Promise<string[]> {
       more += 1;
       continue;
     }
-    const { location, purchaseOrderNumber, message, problems } = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
+    const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
+    const { location, purchaseOrderNumber, message, problems } = letter;
     const what = problemText({ field: problems?.[0]?.field ?? '', message });
-    lines.push(`  line ${location.line}: ${printable(`${purchaseOrderNumber || '(no number)'}: ${what}`)}`);
+    lines.push(
+      `  line ${location.line}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
+    );
   }
   if (lines.length === 0) return [];
   return ['', 'Orders that need a person:', ...lines, ...(more === 0 ? [] : [`  … and ${count(more)} more`])];

@@ -55,6 +55,13 @@ async function check(
 const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
 
 describe('po-sync check', () => {
+  test('counts a totals row as a row without an order number, and does not name its label as an order', async () => {
+    const { out } = await check({ 'sum.csv': `${GOOD}Summe,,12\n,D,1\n` });
+    expect(out).toContain('sum.csv: 2 orders and 2 rows without an order number, 2 invalid\n');
+    expect(out).toContain('Summe');
+    expect(out).not.toContain('(order Summe)');
+  });
+
   test('names the columns that no field is read from, such as one that was meant', async () => {
     const files = { 'more.csv': 'purchaseOrderNumber,articleCode,quantity,Qty,Remark\n1,A,2,20,-\n' };
     expect((await check(files)).out).toContain('more.csv: columns that are not sent: Qty, Remark\n');
