@@ -168,9 +168,20 @@ it('the sum of batches counts no duplicate as an order that arrived, and no row 
   const { text } = await person.page('/batches?q=sum');
   expect(text).toContain('Without duplicates and fix files, 3 orders and 1 row without an order number arrived.');
   expect(text).toContain('Accepted, with those of fix files: 1 order.');
-  const line =
+  // The list, the page of the batch and the overview use the same words.
+  expect(text).toContain(`4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`);
+  const items = (await person.call('GET', '/batches?q=sum')).body['items'] as { batch: string; file: string }[];
+  const own = (await person.page(`/batches/${items.find(({ file }) => file === 'sum.csv')?.batch}`)).text;
+  expect(own).toContain(`4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`);
+  expect(own).toMatch(/invalid<\/div>.*<div class="quiet">2 orders and 1 row without an order number<\/div>/s);
+  // The overview shows a state that is a moment old.
+  const open =
     /<a href="\/dead-letters">(\d+ orders and )?\d+ rows? without an order number<\/a><\/strong> needs? a person/;
-  await until('the overview', async () => line.test((await person.page('/')).text));
+  const waits = /(\d+ orders and )?\d+ rows? without an order number<\/div><\/td><td[^>]*><div>a person<\/div>/;
+  await until('the overview says so', async () => {
+    const overview = (await person.page('/')).text;
+    return open.test(overview) && waits.test(overview);
+  });
   expect((await person.page('/order?number=PO-1001')).text).toContain('<div>1200</div>');
   for (const id of ids.values()) expect((await person.call('POST', `${pathOf(id)}/discard`, {})).status).toBe(200);
   // A row without a number stays one after it was settled.

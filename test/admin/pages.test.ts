@@ -235,6 +235,11 @@ describe('a person who operates', () => {
   });
 
   it('finds its way from an address without a page, as text and not as JSON', async () => {
+    const unknown = await page('/order?number=PO-77%3Cb%3E', 404);
+    expect(unknown).toMatch(/<h1>PO-77&lt;b&gt;<\/h1>.*<input name="number" type="search" value="PO-77&lt;b&gt;">/s);
+    expect(unknown).toMatch(
+      /not found<\/span>.*Order PO-77&lt;b&gt; not found in staging\..*Enter the complete number/s,
+    );
     expect(await page('/frob', 404)).toMatch(/<h1>Not found<.*<a href="\/">Overview<\/a>/s);
     expect(await page('/batches/none', 404)).toMatch(/<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s);
     expect(await page('/plans/none', 404)).toMatch(/<p><a href="\/dead-letters">Orders that need you<\/a>/);

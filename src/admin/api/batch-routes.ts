@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
-import { batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
+import { type BatchView, batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
 import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
@@ -107,6 +107,18 @@ function sumOf(rows: readonly BatchRow[], nameless: readonly number[]): Record<'
     one.open += open;
   }
   return sum;
+}
+
+/** How many of the orders of each batch are rows without an order number; none while the lists are being read. */
+export async function namelessIn(
+  { tables }: ApiContext,
+  batches: readonly Pick<BatchView, 'batch'>[],
+): Promise<number[]> {
+  const names = batches.map(({ batch }) => batch.batch);
+  return await tables().then(
+    ({ letters }) => letters.namelessIn(names),
+    () => [],
+  );
 }
 
 /** A batch by its complete name. PoSyncError `batch-unknown`. */

@@ -12,7 +12,7 @@ import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.
 import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
-import { type BatchSum, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import { type BatchSum, namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
 import { closedText, dayField } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -53,7 +53,8 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
   ]);
-  const list = items.length === 0 ? html`<p>No batches match.</p>` : batchTable('Batches', items, now);
+  const nameless = await namelessIn(api, items);
+  const list = items.length === 0 ? html`<p>No batches match.</p>` : batchTable('Batches', items, { now, nameless });
   return { title: 'Batches', body: html`<h1>Batches</h1>${form}${sumTable(sum)}${list}${nextLink(url, next)}` };
 }
 
@@ -84,8 +85,10 @@ function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: BatchSum }):
 
 const SUMMED = ['files', 'orders', 'nameless', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
 
+type TableFacts = { now: number; nameless?: readonly number[]; live?: string };
+
 /** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
-export function batchTable(caption: string, batches: readonly BatchView[], now: number, live?: string): Html {
+export function batchTable(caption: string, batches: readonly BatchView[], { now, nameless, live }: TableFacts): Html {
   const rows = batches.map((view, i) => {
     const { batch } = view;
     const { accepted } = batch.counts;
@@ -93,7 +96,7 @@ export function batchTable(caption: string, batches: readonly BatchView[], now: 
       link(batchPath(batch.batch), batch.name),
       html`${batch.source}`,
       standingOf(view),
-      progressOf(view),
+      progressOf(view, nameless?.[i]),
       live === undefined
         ? cell(accepted)
         : html`<span class="number" data-live="${live}.${i}.counts.accepted">${count(accepted)}</span>`,
@@ -109,11 +112,16 @@ function standingOf({ batch, standing }: BatchView): Html {
   return badge(standing === 'finished' && batch.open > 0 ? 'doubt' : TONES[standing], standing);
 }
 
-function progressOf({ batch, standing }: BatchView): Html {
+function progressOf({ batch, standing }: BatchView, nameless = 0): Html {
   if (standing === 'unreadable') return html`–`;
   const [done, all] = [settledIn(batch), totalOrders(batch)];
   if (all === undefined) return html`${count(done)} of ?`;
-  return html`<span class="progress"><progress max="${Math.max(1, all)}" value="${done}">${done}</progress> ${count(done)} of ${count(all)}</span>`;
+  return html`<span class="progress"><progress max="${Math.max(1, all)}" value="${done}">${done}</progress> ${count(done)} of ${count(all)}</span>${rowsNote(all, nameless)}`;
+}
+
+/** What a number counts where some of it are rows without an order number; they may belong to fewer orders. */
+function rowsNote(all: number, nameless: number): Html | undefined {
+  return nameless === 0 ? undefined : html`<div class="quiet">${openText(Math.max(all, nameless), nameless)}</div>`;
 }
 
 /** One batch: facts, outcomes, its orders, what can be done. */
@@ -122,6 +130,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const view = await readBatch(api, name);
   const { items, next } = await readOrderPage(api, name, url);
   const { batch } = view;
+  const [nameless = 0] = await namelessIn(api, [view]);
   const listed = items.map((order) => [
     cell(order.line),
     numberLink(order.purchaseOrderNumber),
@@ -131,10 +140,10 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
   const body = html`<h1>${batch.name}</h1>
-<p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view)}</p>
+<p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${factsOf(view, await fixFilesIn(view.report))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
-${outcomes(view)}
+${outcomes(view, nameless)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
 ${ordersHead(view, url)}
@@ -201,10 +210,14 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
   ]);
 }
 
-function outcomes({ batch, standing }: BatchView): Html | undefined {
+function outcomes({ batch, standing }: BatchView, nameless: number): Html | undefined {
   const found: Outcome[] = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0);
   if (found.length === 0) return standing === 'unreadable' ? undefined : html`<h2>Outcomes</h2><p>None yet.</p>`;
-  const rows = found.map((one) => [cell(batch.counts[one]), html`${outcomeWord(one)}`, html`${MEANINGS[one]}`]);
+  const rows = found.map((one) => [
+    cell(batch.counts[one]),
+    html`${outcomeWord(one)}`,
+    html`${MEANINGS[one]}${one === 'invalid' ? rowsNote(batch.counts[one], nameless) : undefined}`,
+  ]);
   return html`<h2>Outcomes</h2>${table('Outcomes', ['orders', 'outcome', 'meaning'], rows)}`;
 }
 

@@ -15,7 +15,7 @@ export type PageRequest = {
 
 /**
  * A page. `live`: the address of the JSON that its `data-live` elements show. `scripts`: those of this page. `refresh`:
- * seconds until it is loaded again.
+ * seconds until it is loaded again. `status`: of its answer; 200 when absent.
  */
 export type Content = {
   title: string;
@@ -23,6 +23,7 @@ export type Content = {
   live?: string;
   scripts?: readonly string[];
   refresh?: number | undefined;
+  status?: number;
 };
 
 /** A complete page. */

@@ -23,8 +23,8 @@ import { badge, batchPath, cell, facts, filterForm, letterPath, link, orderPath,
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
   if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${ARTICLES}` };
-  const found = await readHistory(api, url).catch(notReadYet);
-  if (found instanceof PoSyncError) return unreadPage(found, form);
+  const found = await readHistory(api, url).catch(notFound);
+  if (found instanceof PoSyncError) return missingOrder(found, form);
   const { history, settled, unread } = found;
   const now = api.base.store.time.now();
   const events = [...eventsOf(history), ...settled.flatMap((row) => wasEvent(row, history.order))]
@@ -43,19 +43,21 @@ ${isAll ? undefined : html`<p>Also ${link(`${orderPath(history.order)}&reports=a
   return { title: history.order, body };
 }
 
-/** That an order is in a file which is not read to it yet. */
-function notReadYet(error: unknown): PoSyncError {
-  if (error instanceof PoSyncError && error.code === 'order-unknown' && error.facts['batch'] !== undefined)
-    return error;
+/** That no history has an order, or that it is in a file which is not read to it yet. */
+function notFound(error: unknown): PoSyncError {
+  if (error instanceof PoSyncError && error.code === 'order-unknown') return error;
   throw error;
 }
 
-function unreadPage({ message, remedy, facts: { order, batch } }: PoSyncError, form: Html): Content {
+/** With the field to search again: a number that is not found is often misspelled. */
+function missingOrder({ message, remedy, facts: { order, batch } }: PoSyncError, form: Html): Content {
+  const state = batch === undefined ? badge('doubt', 'not found') : badge('quiet', 'not read yet');
+  const onward = batch === undefined ? undefined : link(batchPath(String(batch)), 'Open its batch');
   const body = html`<h1>${String(order)}</h1>
 ${form}
-<p>${badge('quiet', 'not read yet')}</p>
-<p>${message} ${remedy} ${link(batchPath(String(batch)), 'Open its batch')}</p>`;
-  return { title: String(order), body };
+<p>${state}</p>
+<p role="${batch === undefined ? 'alert' : 'status'}">${message} ${remedy} ${onward}</p>`;
+  return { title: String(order), body, ...(batch === undefined && { status: 404 }) };
 }
 
 const ARTICLES = html`<p>Only order numbers are searched, not articles. To find which orders contain an article, search the order files in the folder <code>done</code> of the inbox. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;

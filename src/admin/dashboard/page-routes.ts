@@ -68,7 +68,7 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     const scripts = ['live.js', ...(page.scripts ?? [])];
     const shown = note && html`<p class="note ${note.isGood ? 'good' : 'bad'}" role="status">${note.text}</p>`;
     const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
-    const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, status);
+    const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, page.status ?? status);
     // With its address: to an address with a fragment, a browser would only scroll.
     return page.refresh === undefined ? reply : { ...reply, headers: { refresh: `${page.refresh}; url=${back}` } };
   } catch (thrown) {

@@ -9,6 +9,7 @@ import type { Status } from '../../operate/delivery/read-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { namelessIn } from '../api/batch-routes.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable, openIn } from './batch-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -34,6 +35,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   ];
   // While the lists are being read, it is not known which are rows without an order number.
   const open = deadLetters > 0 ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters)) : undefined;
+  const nameless = await namelessIn(api, status.batches);
   const body = html`<h1>Overview</h1>
 ${pauses.map((pause) => pauseBox(pause, now))}
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
@@ -43,9 +45,9 @@ ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefine
 ${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
-${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, now, 'status.batches')}
-${waits(status)}
-${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, now)}<p>${DISMISS}</p>`}
+${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}
+${waits(status, open)}
+${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, { now })}<p>${DISMISS}</p>`}
 <h2>Sources</h2>
 ${sources(status)}
 ${mayOperate && pauses.length === 0 ? html`<h2>Delivery</h2>${switchForm(status, back, confirm)}` : undefined}`;
@@ -103,10 +105,11 @@ function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: s
   return actForm({ action: '/environment/pause', back, button: 'Pause delivery', fields });
 }
 
-function waits({ waits: groups, now }: Status): Html | undefined {
+/** `open`: in words, how many orders and rows wait for a person. */
+function waits({ waits: groups, now }: Status, open: string | undefined): Html | undefined {
   if (groups.length === 0) return undefined;
   const rows = groups.map((wait) => [
-    cell(wait.orders),
+    wait.for === 'person' && open !== undefined ? html`${open}` : cell(wait.orders),
     html`${waitText(plainPause(wait))}`,
     html`${untilText(wait, now) || '–'}`,
     wait.oldest === undefined
