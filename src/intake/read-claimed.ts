@@ -15,7 +15,7 @@ import { claimFile } from './claim.ts';
 import { createRetryGaps, type RetryGaps } from './offers.ts';
 
 /** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
-const FILES = 16;
+export const FILES = 16;
 
 export type ReadingDeps = {
   batches: Batches;

@@ -477,3 +477,24 @@ it('an order that is refused again has the time and the attempts of its last ans
   expect(await listed('--since', lastAt)).toEqual([]);
   expect(await listed('--all', '--since', lastAt)).toMatchObject([{ closed: { by: 'discarded' }, lastAt }]);
 });
+
+it('while as many files are read as a daemon reads at a time, status and pages say why a further one stays in the inbox', async () => {
+  await using place = await openWorkplace();
+  const person = await openOperator(place, place.start(['start']));
+  await place.run(['pause', '--reason', 'stock-taking']);
+  const rows = (file: number) => Array.from({ length: 600 }, (_, i) => `PO-${file}-${i},NEW,A,1\n`).join('');
+  for (let i = 1; i <= 18; i += 1) {
+    await place.drop(`${i}.csv`, `purchaseOrderNumber,orderState,articleCode,quantity\n${rows(i)}`);
+  }
+  const shown = await until('files wait', async () => {
+    const { out } = await place.run(['status']);
+    return /16 files are being read/.test(out) && out.replace(/\s+/g, ' ');
+  });
+  const text = '2 files in an inbox wait: 16 files are being read, and a daemon reads at most 16 at a time';
+  expect(shown).toContain(text);
+  const status = JSON.parse((await place.run(['status', '--json'])).out);
+  expect(status.sources).toMatchObject([{ name: 'inbox', waiting: 2 }]);
+  for (const path of ['/', '/batches']) {
+    await until(`${path} says it`, async () => (await person.page(path)).text.includes(text));
+  }
+});

@@ -8,6 +8,7 @@ import {
   readingText,
   settledIn,
 } from '../../operate/batches/list-batches.ts';
+import { inboxText } from '../../operate/delivery/read-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -44,18 +45,19 @@ const TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
 export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const { items, next, sum } = await readBatchPage(api, url);
   const now = api.base.store.time.now();
-  const states = Object.keys(TONES);
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/batches', [
     dayField(url),
     textField(url, 'q', 'File or batch'),
-    select(url, 'state', 'State', states),
+    select(url, 'state', 'State', Object.keys(TONES)),
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
   ]);
   const nameless = await namelessIn(api, items);
+  const inInbox = inboxText((await api.snapshot()).status);
   const list = items.length === 0 ? html`<p>No batches match.</p>` : batchTable('Batches', items, { now, nameless });
-  return { title: 'Batches', body: html`<h1>Batches</h1>${form}${sumTable(sum)}${list}${nextLink(url, next)}` };
+  const note = inInbox && html`<p role="status">${inInbox}.</p>`;
+  return { title: 'Batches', body: html`<h1>Batches</h1>${form}${note}${sumTable(sum)}${list}${nextLink(url, next)}` };
 }
 
 /** How many orders arrived in the files that match, on all pages of the list. */
@@ -69,20 +71,16 @@ function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: BatchSum }):
     fixFiles.files === 0 ? '' : ' The orders of fix files were counted before, in the files that they correct.';
   const arrived = openText(files.orders - files.duplicate, files.nameless);
   const accepted = files.accepted + fixFiles.accepted;
-  const titles = [
-    'sum',
-    'number',
-    'orders',
-    'rows without a number',
-    'accepted',
-    'duplicate',
-    'cancelled',
-    'needed a person',
-    'still open',
-  ];
+  const titles = ['sum', ...SUMMED.map((name) => SUM_TITLES[name] ?? name)];
   return html`${table('Sum of all that match', titles, both)}<p>Without duplicates and fix files, ${arrived} arrived. Accepted, with those of fix files: ${orders(accepted)}.</p><p class="quiet">A duplicate has the content of an order that was known already. An order that was not accepted and came in a second file is counted twice.${note}</p>`;
 }
 
+const SUM_TITLES: Partial<Record<keyof BatchSum, string>> = {
+  files: 'number',
+  nameless: 'rows without a number',
+  needPerson: 'needed a person',
+  open: 'still open',
+};
 const SUMMED = ['files', 'orders', 'nameless', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
 
 type TableFacts = { now: number; nameless?: readonly number[]; live?: string };

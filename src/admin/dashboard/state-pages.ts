@@ -5,7 +5,7 @@ import type { ReceiverTrouble } from '../../notify/outbox.ts';
 import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf, pausedText } from '../../operate/delivery/pause-delivery.ts';
-import type { Status } from '../../operate/delivery/read-status.ts';
+import { inboxText, type Status } from '../../operate/delivery/read-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -46,6 +46,7 @@ ${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLett
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}
+${inboxNote(status)}
 ${waits(status, open)}
 ${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, { now })}<p>${DISMISS}</p>`}
 <h2>Sources</h2>
@@ -103,6 +104,12 @@ function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: s
   }
   const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;
   return actForm({ action: '/environment/pause', back, button: 'Pause delivery', fields });
+}
+
+/** Files that were not taken yet are in no list of batches. */
+function inboxNote(status: Status): Html | undefined {
+  const text = inboxText(status);
+  return text === undefined ? undefined : html`<p role="status">${text}.</p>`;
 }
 
 /** `open`: in words, how many orders and rows wait for a person. */

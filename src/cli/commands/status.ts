@@ -4,7 +4,7 @@ import { ago, count, counted, duration, orders, withoutStop } from '../../core/f
 import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
-import { readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import { inboxText, readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
 import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -80,6 +80,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ...lines,
     section('Orders that wait', waitTable(status, inset(format)) + heldLines(batches, inset(format)), paint),
     section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
+    section('In the inbox', inboxLines(status, inset(format)), paint),
     section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Files not read to their end', readingLines(batches, inset(format)), paint),
@@ -184,6 +185,11 @@ function waitTable({ waits, now }: Status, format: Format): string {
 /** Of dead letters only the batch is known; the end of its name is enough for every command. */
 function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>): string {
   return order ?? `batch ${batch.slice(-8)}`;
+}
+
+function inboxLines(status: Status, { columns }: Format): string {
+  const text = inboxText(status);
+  return text === undefined ? '' : `${wrapped(text, columns).join('\n')}\n`;
 }
 
 function ignoredLines({ sources }: Status, { columns }: Format): string {

@@ -1,5 +1,6 @@
-import { iso } from '../../core/format.ts';
+import { counted, iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
+import { FILES } from '../../intake/read-claimed.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -100,6 +101,26 @@ export async function readStatus(
     token,
     pauses: pauses.map((pause) => withTest(pause, waits)),
   };
+}
+
+type InboxFacts = Pick<Status, 'sources' | 'daemons'> & { batches: readonly Pick<BatchView, 'standing'>[] };
+
+/**
+ * How many files wait in inboxes, and why; undefined when none do. A daemon reads so many files at a time, and the
+ * reading of a file continues only as far as its orders are delivered.
+ */
+export function inboxText({ sources, daemons, batches }: InboxFacts): string | undefined {
+  const files = sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+  if (files === 0) return undefined;
+  const takers = daemons.filter(({ role }) => role !== 'delivery').length;
+  const reading = batches.filter(({ standing }) => standing === 'reading').length;
+  const why =
+    takers === 0
+      ? 'no daemon takes files now'
+      : reading >= FILES
+        ? `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`
+        : 'a file is taken when it is complete and unchanged';
+  return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
 }
 
 /** Adds whether an automatic pause lasts until an order comes: orders of a held batch, for instance, are not tried. */

@@ -20,6 +20,8 @@ export type SourceStatus = {
   code?: string;
   /** What is not read in an inbox: folders, links and other things that are not files, and files without permission; absent when there is nothing. */
   ignored?: Ignored;
+  /** Files in an inbox that no daemon has taken yet; absent when there are none. */
+  waiting?: number;
   last?: { batch: string; file: string; at: number };
 };
 
@@ -31,12 +33,14 @@ export async function sourcesOf(config: Config, newest: readonly Batch[]): Promi
     sources.map(async ({ name, type, path }, i) => {
       const batch = last.get(name);
       const ignored = await ignoredOf(config.sources[i]);
+      const waiting = (await filesToTake({ sources: config.sources.slice(i, i + 1) })).length;
       return {
         name,
         type,
         path,
         ...(await checkSource(type, path, batch)),
         ...(ignored === undefined ? {} : { ignored }),
+        ...(waiting === 0 ? {} : { waiting }),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
       };
     }),

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { inboxText } from '../../../src/operate/delivery/read-status.ts';
 import { checkPath } from '../../../src/operate/delivery/source-status.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -17,4 +18,21 @@ it('the status of a source says whether its file, or the folder of its pattern, 
     'https://erp.example.com/orders.csv',
   ].map(async (source) => (await checkPath(source)).state);
   expect(await Promise.all(states)).toEqual(['ok', 'ok', 'no match', 'missing', 'missing', 'not checked']);
+});
+
+it.each([
+  [0, 0, 'no daemon takes files now'],
+  [1, 3, 'a file is taken when it is complete and unchanged'],
+  [1, 16, '16 files are being read, and a daemon reads at most 16 at a time; their orders are delivered first'],
+])('with %i daemons and %i files being read, files in an inbox wait for a reason', (takers, reading, why) => {
+  const one = { host: 'a', pid: 1, version: '1', since: 0 };
+  const daemons = [{ ...one, role: 'delivery' as const }, ...Array.from({ length: takers }, () => one)];
+  const batches = Array.from({ length: reading }, () => ({ standing: 'reading' as const }));
+  const source = { name: 'inbox', type: 'inbox' as const, path: '/inbox', state: 'ok' as const };
+  const text = (waiting: number) => inboxText({ daemons, batches, sources: [source, { ...source, waiting }] });
+  expect([text(0), text(1), text(2)]).toEqual([
+    undefined,
+    `1 file in an inbox waits: ${why}`,
+    `2 files in an inbox wait: ${why}`,
+  ]);
 });
