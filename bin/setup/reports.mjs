@@ -49,8 +49,8 @@ export async function reportBatches(
 export async function waitingReports(folder, since) {
   const isWaiting = (batch) => batch.open > 0 && isOfSandbox(batch) && !(batch.finishedAt > since);
   const waiting = (await batchesIn(folder, isWaiting)).map((batch) => {
-    const orders = `${count(batch.open)} ${batch.open === 1 ? 'order needs' : 'orders need'} a person`;
-    return { sentence: `${batch.file}: ${orders}`, page: path.join(folder, batch.batch, 'report.html') };
+    const open = `${count(batch.open)} ${batch.open === 1 ? 'needs' : 'need'} a person`;
+    return { sentence: `${batch.file}: ${open}`, page: path.join(folder, batch.batch, 'report.html') };
   });
   return { shown: waiting.slice(-5), more: Math.max(0, waiting.length - 5) };
 }

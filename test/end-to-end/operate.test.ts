@@ -75,7 +75,7 @@ describe("the operator's commands", () => {
     const { out } = await run('status');
     expect(out).toMatch(/delivery +not paused/);
     expect(out).toMatch(/daemons +none running; start one with po-sync start/);
-    expect(out).toMatch(/6 orders need a person/);
+    expect(out).toMatch(/dead letters +6 need a person/);
   });
 
   it('dead-letters list shows each with its place and its reason, and groups them by kind of error', async () => {
@@ -433,7 +433,7 @@ it('retry counts an order with two dead letters once, and ends with 0 when it is
   }
   expect(JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out)).toMatchObject({ total: 2 });
   expect((await place.run(['dead-letters', 'list'])).out).toContain('2 dead letters, grouped by error');
-  expect((await place.run(['status'])).out).toMatch(/dead letters +1 order needs a person[\s\S]* 1 +a person/);
+  expect((await place.run(['status'])).out).toMatch(/dead letters +1 needs a person[\s\S]* 1 +a person/);
   expect(await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--dry-run'])).toMatchObject({
     code: 0,
     out: '1 order would be sent again.\n',

@@ -122,6 +122,6 @@ test('a start names the newest reports with orders that need a person', async ()
   const fresh = { environment: 'sandbox', file: 'new.csv', state: 'finished', open: 1, finishedAt: '2026-11-23' };
   await writeFile(path.join(folder.path, 'new', 'report.json'), JSON.stringify(fresh));
   const { shown, more } = await waitingReports(folder.path, since);
-  expect(shown.map(({ sentence }) => sentence)).toEqual([2, 3, 4, 5, 6].map((i) => `${i}.csv: 1 order needs a person`));
+  expect(shown.map(({ sentence }) => sentence)).toEqual([2, 3, 4, 5, 6].map((i) => `${i}.csv: 1 needs a person`));
   expect(more).toBe(1);
 });
