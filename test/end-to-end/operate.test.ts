@@ -478,6 +478,19 @@ it('an order that is refused again has the time and the attempts of its last ans
   expect(await listed('--all', '--since', lastAt)).toMatchObject([{ closed: { by: 'discarded' }, lastAt }]);
 });
 
+it('an order that needs a person is listed and retried once while its report is there and its file cannot be moved', async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'unknown article', attempts: '1' }];
+  await using place = await openWorkplace({ faults: { faults } });
+  await writeFile(path.join(place.folder, 'inbox', 'done'), 'not a folder');
+  place.start(['start']);
+  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  await until('the report', async () => (await place.reportsNow()).some(({ state }) => state === 'finished'));
+  const { deadLetters } = JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out);
+  expect(deadLetters).toHaveLength(1);
+  const retried = JSON.parse((await place.run(['--json', 'dead-letters', 'retry', '--order', 'PO-1', '--yes'])).out);
+  expect(retried).toMatchObject({ done: { retried: 1 } });
+});
+
 it('while as many files are read as a daemon reads at a time, status and pages say why a further one stays in the inbox', async () => {
   await using place = await openWorkplace();
   const person = await openOperator(place, place.start(['start']));

@@ -54,9 +54,13 @@ export async function* deadLetters(
 async function* matching(filter: DeadLetterFilter, context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
   const { batches, config, ledger } = context;
   const reports = config.reports.path;
+  // Before the reports: what is under way now is in one of both, also if it ends meanwhile.
+  const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
   for (const name of await reportNames(reports, filter)) {
     const report = await readReport(join(reports, name));
     if (report?.environment !== config.environment || report.finishedAt === null) continue;
+    // A batch whose report is there may still be under way, for instance because its file cannot be moved.
+    underWay.delete(name);
     const batch = await batches.find(name);
     const open = batch?.open ?? report.open;
     if (open === 0 && !(filter.all && (await mayHaveSince(filter.since, join(reports, name), report)))) continue;
@@ -68,7 +72,8 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
       yield* (await withLedgerState(page, ledger)).filter((one) => matches(one, filter));
     }
   }
-  for await (const deadLetter of deadLettersInProgress(context)) if (matches(deadLetter, filter)) yield deadLetter;
+  const inProgress = deadLettersInProgress(context, [...underWay.values()]);
+  for await (const deadLetter of inProgress) if (matches(deadLetter, filter)) yield deadLetter;
 }
 
 /**
