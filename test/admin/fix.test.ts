@@ -490,7 +490,10 @@ it('a dead letter of an export is corrected with the mapping of the export, with
     const { body } = await anna.call('GET', '/dead-letters');
     return ((body['items'] ?? []) as { id: string }[]).find((one) => !one.id.includes('#'))?.id;
   });
-  const { body: rows } = await anna.call('GET', `${pathOf(id)}/rows`);
+  const rows = await until('the rows, once the batch is finished', async () => {
+    const { status, body } = await anna.call('GET', `${pathOf(id)}/rows`);
+    return status === 200 && body;
+  });
   const sent = await anna.call('POST', `${pathOf(id)}/fix`, {
     version: rows['version'],
     rows: [{ values: ['PO-1', 'B', '5'] }],

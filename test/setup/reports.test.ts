@@ -97,7 +97,10 @@ test('a batch without progress shows what its orders wait for, in a terminal of 
   const reporting = reportBatches(folder.path, stop.signal, () => undefined, {
     progress: (line) => void lines.push(line),
     every: 0,
-    waits: async () => ((asked += 1) < 3 ? groups : [long]),
+    waits: async () => {
+      asked += 1;
+      return asked < 3 ? groups : [long];
+    },
   });
   await until('the second reason is shown', () => asked >= 4);
   stop.abort();

@@ -1,7 +1,7 @@
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
-import { CORRECT_FILE, DISMISS, UNSETTLED } from '../../operate/batches/list-batches.ts';
+import { UNSETTLED } from '../../operate/batches/list-batches.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { inboxText, readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
