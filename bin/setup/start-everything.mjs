@@ -101,7 +101,10 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
 /** What orders wait for, as `status` knows it; nothing if it cannot say. */
 async function readWaits(root, env) {
   const lines = [];
-  const status = startProgram(root, ['status', '--json', '--config', CONFIGURATION], { env, onLine: (line) => lines.push(line) });
+  const status = startProgram(root, ['status', '--json', '--config', CONFIGURATION], {
+    env,
+    onLine: (line) => lines.push(line),
+  });
   if ((await status.ended) !== 0) return [];
   try {
     return JSON.parse(lines.join('\n')).waits;
