@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, toError } from '../core/errors.ts';
+import { codeOf, explained, PoSyncError, toError } from '../core/errors.ts';
 import { fileInUse, fileTrouble } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ReadyFile } from './stability.ts';
@@ -9,14 +9,32 @@ import type { ReadyFile } from './stability.ts';
 export type Offers = {
   /** `kept`: the file was not handed over and must be offered again. */
   offer(ready: ReadyFile): Promise<'handed over' | 'kept'>;
+  /** Those of the files whose handing over has failed for some seconds. */
+  refused(files: readonly string[]): NotTaken[];
   /** Forgets all other files. */
   keepOnly(files: ReadonlySet<string>): void;
 };
+
+/** A file, or if absent a complete source, that cannot be taken. */
+export type NotTaken = { source: string; file?: string; reason: string; remedy?: string };
+
+/** What could not be taken, with the reason and the remedy of its error. */
+export function notTaken(source: string, thrown: unknown, file?: string): NotTaken {
+  const error = explained(thrown);
+  const remedy = error instanceof PoSyncError ? error.remedy : undefined;
+  return {
+    source,
+    ...(file !== undefined && { file }),
+    reason: error.message,
+    ...(remedy !== undefined && { remedy }),
+  };
+}
 
 /** All in milliseconds. */
 const FIRST_GAP = 500;
 const LONGEST_GAP = 60_000;
 const REPORTED_AFTER = 5 * 60_000;
+const REFUSED_AFTER = 3_000;
 
 /** Another program has the file open exclusively, or its permissions are not set yet. */
 const IN_USE = new Set(['EBUSY', 'EACCES', 'EPERM', 'EAGAIN', 'ETXTBSY']);
@@ -57,6 +75,7 @@ export function createOffers(
 ): Offers {
   const gaps = createRetryGaps(clock);
   const reported = new Set<string>();
+  const refused = new Map<string, NotTaken>();
 
   /** Reports each file once: a file in use only after some minutes, because that is normal for a while. */
   function report(file: string, error: unknown, durationMs: number): void {
@@ -77,15 +96,20 @@ export function createOffers(
         await onReady(ready);
         gaps.forget(file);
         reported.delete(file);
+        refused.delete(file);
         return 'handed over';
       } catch (error) {
-        report(file, error, gaps.failed(file));
+        const durationMs = gaps.failed(file);
+        report(file, error, durationMs);
+        if (durationMs >= REFUSED_AFTER) refused.set(file, notTaken(source, error, path.basename(file)));
         return 'kept';
       }
     },
+    refused: (files) => files.flatMap((file) => refused.get(file) ?? []),
     keepOnly(files) {
       gaps.keepOnly(files);
       for (const file of reported) if (!files.has(file)) reported.delete(file);
+      for (const file of refused.keys()) if (!files.has(file)) refused.delete(file);
     },
   };
 }

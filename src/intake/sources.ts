@@ -12,7 +12,9 @@ import { environmentOf, markInbox, markLedger, requireFolder } from './environme
 import { createExport } from './export.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
+import { type NotTaken, notTaken } from './offers.ts';
 import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
+import type { Watch } from './watch.ts';
 import { openWebExport, validatorsIn } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
@@ -74,10 +76,8 @@ export async function openSources(deps: SourcesDeps) {
     take: reader.readCopy,
     /** Resumes claimed files that nobody reads: of a daemon that died, or of ours before Redis lost its memory. */
     reclaim,
-    /** Hands over every file that is present now; resolves when the last one is claimed. */
-    settleOnce: async (): Promise<void> => {
-      await Promise.all(watchers.map((watcher) => watcher.settleOnce()));
-    },
+    /** Hands over every file that is present now; resolves when the last one is claimed, with what cannot be taken. */
+    settleOnce: (): Promise<NotTaken[]> => settleAll(watchers),
     healthy: (): boolean => watchers.every((watcher) => watcher.healthy()),
     /** Number of files being read now. */
     reading: reader.count,
@@ -86,6 +86,13 @@ export async function openSources(deps: SourcesDeps) {
       await reader[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A source that cannot be read must not stop the others, and nobody reads it again. */
+async function settleAll(watchers: readonly Watch[]): Promise<NotTaken[]> {
+  const settleOne = (watch: Watch) =>
+    watch.settleOnce().catch((error: unknown) => [notTaken(watch.source.name, error)]);
+  return (await Promise.all(watchers.map(settleOne))).flat();
 }
 
 function watchExport(source: ExportSource, deps: SourcesDeps, onReady: ClaimedFileReader['readCopy']) {

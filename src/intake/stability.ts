@@ -76,11 +76,15 @@ function reasonOf(incomplete: string | undefined): { incomplete?: string } {
   return incomplete === undefined ? {} : { incomplete };
 }
 
-/** A file that cannot be opened yet counts as incomplete: its writer may have locked it. */
+/**
+ * A file that cannot be opened yet counts as incomplete: its writer may have locked it. Time alone changes no permissions:
+ * what takes the file reports them.
+ */
 async function examine(file: string, lineEnd: LineEnd | undefined): Promise<string | undefined> {
   try {
     return await whyIncomplete(file, lineEnd);
   } catch (error) {
+    if (codeOf(error) === 'file-not-readable') return undefined;
     return `it cannot be opened (${codeOf(error) ?? 'unknown error'})`;
   }
 }

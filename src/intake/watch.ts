@@ -7,19 +7,20 @@ import { toError } from '../core/errors.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { LineEnd } from './looks-complete.ts';
-import { createOffers } from './offers.ts';
+import { createOffers, type NotTaken } from './offers.ts';
 import { createStability, type ReadyFile } from './stability.ts';
 
 /** Watches one source for finished files. */
 export type Watch = AsyncDisposable & {
+  source: Source;
   start(): Promise<void>;
   /** Checks all files once and offers those that are ready. Never rejects. */
   tick(): Promise<void>;
   /**
-   * Resolves when every file that is present now was offered, which takes at least `stable`. PoSyncError `folder-…`
-   * when the source cannot be read.
+   * Resolves when every file that is present now was handed over, which takes at least `stable`, or could not be for some
+   * seconds: with these. PoSyncError `folder-…` when the source cannot be read.
    */
-  settleOnce(): Promise<void>;
+  settleOnce(): Promise<NotTaken[]>;
   /** Whether the last check could read the source. */
   healthy(): boolean;
 };
@@ -61,8 +62,7 @@ export function openWatch({ source, clock, log, lineEnd, folder, list, onReady }
     } catch (error) {
       health.fail(toError(error));
     }
-    // A timer can fire slightly early.
-    return unfinished.size === 0 ? source.poll : Math.min(soon, firstIn + 1);
+    return unfinished.size === 0 ? source.poll : Math.min(soon, firstIn + 1); // A timer can fire slightly early.
   }
 
   /** Checks all files once; returns those that must be offered again. */
@@ -82,19 +82,20 @@ export function openWatch({ source, clock, log, lineEnd, folder, list, onReady }
   }
 
   return {
+    source,
     async start() {
-      const onFailure = (reason: string) => watcherFailed(log, { source: source.name, reason });
-      hints.use(watchFolder(folder, () => loop.hint(), onFailure));
+      hints.use(watchFolder(folder, loop.hint, (reason) => watcherFailed(log, { source: source.name, reason })));
       loop.start();
     },
     tick: () => loop.round(),
     async settleOnce() {
       const present = await list();
       await loop.round();
-      while (!loop.isStopped && present.some((file) => unfinished.has(file))) {
+      while (!loop.isStopped && present.some((file) => unfinished.has(file) && offers.refused([file]).length === 0)) {
         await clock.sleep(soon);
         await loop.round();
       }
+      return offers.refused(present);
     },
     healthy: () => health.failure() === undefined,
     async [Symbol.asyncDispose]() {

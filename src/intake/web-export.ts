@@ -75,6 +75,7 @@ export function openWebExport(deps: WebExportDeps): Watch {
   }
 
   return {
+    source,
     async start() {
       loop.start();
     },
@@ -83,6 +84,7 @@ export function openWebExport(deps: WebExportDeps): Watch {
       await loop.round();
       const failure = health.failure();
       if (failure !== undefined) throw failure;
+      return [];
     },
     healthy: () => true,
     async [Symbol.asyncDispose]() {

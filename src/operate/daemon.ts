@@ -6,6 +6,7 @@ import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { counted } from '../core/format.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
+import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
@@ -44,8 +45,8 @@ export type Daemon = AsyncDisposable &
     adminPort: number | undefined;
     /** Watches the sources from now on. */
     watch(): Promise<void>;
-    /** Takes the files present now; resolves when each is claimed. */
-    takePresent(): Promise<void>;
+    /** Takes the files present now; resolves when each is claimed, with those that cannot be taken. Never rejects. */
+    takePresent(): Promise<NotTaken[]>;
     /** The loop that has not ended a round for too long, for a watchdog. */
     stuck(): string | undefined;
     /** Aborts with the error that ends this daemon: a newer version has changed the format of the ledger. */
@@ -205,4 +206,33 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
     /** Why delivery is paused now, as far as this daemon knows. */
     pause: breaker.current,
   };
+}
+
+/** Why a run of `--once` ended: nothing is left, a person must decide, the maximum wait is over, or a signal. */
+export type End = 'done' | 'held' | 'waited' | 'interrupted';
+
+/** Milliseconds between two checks of whether the run is done. */
+const LOOK_AGAIN = 100;
+
+/** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
+export async function runUntilDone(
+  daemon: Daemon,
+  maxWait: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ end: End; notTaken: NotTaken[] }> {
+  const until = clock.monotonic() + maxWait;
+  let notTaken: NotTaken[] | undefined;
+  void daemon.takePresent().then((left) => {
+    notTaken = left;
+  });
+  const ended = (end: End) => ({ end, notTaken: notTaken ?? [] });
+  while (!signal.aborted) {
+    daemon.outdated.throwIfAborted();
+    if (notTaken && (await daemon.unfinished()) === 0) return ended('done');
+    if (notTaken && (await daemon.waitsForPerson()) !== undefined) return ended('held');
+    if (clock.monotonic() >= until) return ended('waited');
+    await clock.sleep(LOOK_AGAIN, signal);
+  }
+  return ended('interrupted');
 }

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { InboxSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { PoSyncError } from '../../src/core/errors.ts';
 import { markInbox } from '../../src/intake/environment-marker.ts';
 import { createInbox } from '../../src/intake/inbox.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -211,6 +212,20 @@ describe('an inbox', () => {
     await it.inbox.settleOnce();
     expect(it.offered.sort()).toEqual(['orders.csv', 'other.csv']);
     expect(it.lines.filter(({ event }) => event === 'file-trouble')).toHaveLength(2);
+  });
+
+  test('retries a file that it cannot take for some seconds, then names it with the remedy and takes the others', async () => {
+    const remedy = 'Give the user that runs po-sync read permission.';
+    const refusal = new PoSyncError('file-not-readable', 'No permission to read the file.', { remedy });
+    await using it = await openTestInbox({}, (file) =>
+      file.endsWith('orders.csv') ? Promise.reject(refusal) : rm(file),
+    );
+    await it.drop('orders.csv');
+    await it.drop('other.csv');
+    const left = await it.inbox.settleOnce();
+    expect(it.offered).toEqual(['other.csv']);
+    expect(left).toEqual([{ source: 'inbox', file: 'orders.csv', reason: refusal.message, remedy }]);
+    expect(it.lines.filter(({ event }) => event === 'file-trouble')).toHaveLength(1);
   });
 
   test('waits for a file in use without reporting it at first', async () => {

@@ -201,6 +201,29 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     await chmod(file, 0o644);
     expect((await home.run('status')).out).not.toContain('orders.csv');
   });
+
+  test('does not keep start --once, which takes the other files and names it', async () => {
+    await using redis = await startTestRedis();
+    await using api = await openOddApi();
+    await using home = await openHome(redis.url, api.url);
+    const drop = (name: string) =>
+      writeFile(path.join(home.folder, 'inbox', name), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n');
+    await drop('locked.csv');
+    await chmod(path.join(home.folder, 'inbox', 'locked.csv'), 0o600);
+    await drop('orders.csv');
+    // Less than ten times `stable`, which is how long an incomplete file is waited for.
+    const { code, out, err } = await home.run('start', '--once', '--json', '--max-wait', '18s');
+    expect(err).toMatch(/^Not taken: locked\.csv of source inbox: No permission to read .*read permission\.$/m);
+    const remedy = 'Give the user that runs po-sync read permission.';
+    expect({ code, ...JSON.parse(out) }).toMatchObject({
+      code: 2,
+      end: 'done',
+      exitCode: 2,
+      batches: [{ file: 'orders.csv', counts: { accepted: 1 }, needPerson: 0 }],
+      notTaken: [{ source: 'inbox', file: 'locked.csv', remedy }],
+    });
+    expect(err).toContain('"event":"file-trouble"');
+  });
 });
 
 describe.runIf(canRunAsOwner)("root's commands in the folder of a service user", () => {

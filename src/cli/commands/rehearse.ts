@@ -13,6 +13,7 @@ import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import { isLeftAlone } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
+import { type End, runUntilDone } from '../../operate/daemon.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
@@ -27,7 +28,6 @@ import { type CommonArgs, configIfAny, mappingForSource, PROGRAM_ROOT } from '..
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
-import { type End, runUntilDone } from './start.ts';
 
 type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: string; maxWait: number };
 
@@ -170,7 +170,8 @@ async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell
     admin: false,
   });
   await using _ = live?.follow(daemon);
-  return await runUntilDone(daemon, maxWait, systemClock, shell.signal);
+  const { end } = await runUntilDone(daemon, maxWait, systemClock, shell.signal);
+  return end;
 }
 
 function unfinished(file: string): PoSyncError {

@@ -9,6 +9,7 @@ import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { counted, withoutStop } from '../../core/format.ts';
 import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
+import type { NotTaken } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
   configWarning,
@@ -22,7 +23,7 @@ import {
 import { createLog, withWatchers } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
 import { openTracing } from '../../log/tracing/open-tracing.ts';
-import type { Daemon, DaemonInput, Role } from '../../operate/daemon.ts';
+import { type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
@@ -151,12 +152,6 @@ type SettledBatch = {
   needPerson: number;
 };
 
-/** Why the run ended: nothing is left, a person must decide, the maximum wait is over, or a signal. */
-export type End = 'done' | 'held' | 'waited' | 'interrupted';
-
-/** Milliseconds between two checks of whether the run is done. */
-const LOOK_AGAIN = 100;
-
 /**
  * Takes the files that are present now, claims of dead daemons and orders that are already queued; ends when none is
  * left. 0: all is well; 2: something needs a person or is left; 130/143: interrupted.
@@ -168,7 +163,7 @@ async function startOnce(
   live?: LiveView,
 ): Promise<number> {
   const batches: SettledBatch[] = [];
-  let end: End;
+  let ended: { end: End; notTaken: NotTaken[] };
   let reason: string | undefined;
   {
     const onSettled = (batch: Batch, needPerson: number) => {
@@ -177,13 +172,17 @@ async function startOnce(
     };
     await using daemon = await openDaemon({ ...input, admin: false, onSettled });
     await using _ = live?.follow(daemon);
-    end = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
-    reason = end === 'held' ? await daemon.waitsForPerson() : undefined;
+    ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
+    reason = ended.end === 'held' ? await daemon.waitsForPerson() : undefined;
   }
-  const exitCode = exitCodeOf(end, batches, shell.signal);
-  if (live) shell.out(sentences(endText(end, batches, reason), shell));
-  else if (end === 'held' || end === 'waited') shell.err(endText(end, batches, reason));
-  if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches });
+  const { end, notTaken } = ended;
+  const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
+  const exitCode = exitCodeOf(end, needPerson, shell.signal);
+  const left = notTaken.map(notTakenText).join('');
+  if (live)
+    shell.out(sentences(left + (end === 'done' && left ? personText(batches) : endText(end, batches, reason)), shell));
+  else shell.err(end === 'held' || end === 'waited' ? left + endText(end, batches, reason) : left);
+  if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
 }
 
@@ -201,38 +200,18 @@ function endText(end: End, batches: readonly SettledBatch[], reason: string | un
   }
 }
 
+function notTakenText({ source, file, reason, remedy = 'The next run tries again.' }: NotTaken): string {
+  const what = file === undefined ? `source ${source}` : `${file} of source ${source}`;
+  return `Not taken: ${printable(`${what}: ${withoutStop(reason)}. ${remedy}`)}\n`;
+}
+
 function personText(batches: readonly SettledBatch[]): string {
   const number = batches.filter(({ needPerson }) => needPerson > 0).length;
   if (number === 0) return '';
   return `${counted(number, 'file needs', 'files need')} a person: open the reports, or run po-sync batches list --open.\n`;
 }
 
-/** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
-export async function runUntilDone(
-  daemon: Daemon,
-  maxWait: number,
-  clock: DaemonInput['clock'],
-  signal: AbortSignal,
-): Promise<End> {
-  const until = clock.monotonic() + maxWait;
-  let isTaking = true;
-  daemon.takePresent().then(
-    () => {
-      isTaking = false;
-    },
-    () => undefined,
-  );
-  while (!signal.aborted) {
-    daemon.outdated.throwIfAborted();
-    if (!isTaking && (await daemon.unfinished()) === 0) return 'done';
-    if (!isTaking && (await daemon.waitsForPerson()) !== undefined) return 'held';
-    if (clock.monotonic() >= until) return 'waited';
-    await clock.sleep(LOOK_AGAIN, signal);
-  }
-  return 'interrupted';
-}
-
-function exitCodeOf(end: End, batches: readonly SettledBatch[], signal: AbortSignal): number {
+function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {
   switch (end) {
     case 'interrupted':
       return interruptedBy(signal);
@@ -240,7 +219,7 @@ function exitCodeOf(end: End, batches: readonly SettledBatch[], signal: AbortSig
     case 'waited':
       return 2;
     case 'done':
-      return batches.some(({ needPerson }) => needPerson > 0) ? 2 : 0;
+      return needPerson > 0 ? 2 : 0;
   }
 }
 
