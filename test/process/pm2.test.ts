@@ -1,6 +1,7 @@
-import { readFile, rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
 import { processesIn } from '../support/processes-in.ts';
 import { until } from '../support/until.ts';
@@ -80,6 +81,19 @@ test('a daemon that cannot start is not started forever', async () => {
   );
   expect(ended.pm2_env.restart_time).toBeLessThanOrEqual(10);
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
+});
+
+test('after a wrong secret is corrected, delete and start run the daemon also while pm2 restarts it', async () => {
+  await using place = await openPm2Place({}, 'wrong');
+  const { pm2 } = place;
+  await pm2.run('start', CONFIGURATION).catch(() => undefined);
+  await until('pm2 restarts it', async () => (await pm2.show()).pm2_env.restart_time >= 2, 60_000);
+  await writeFile(place.at('secret'), CLIENT_SECRET);
+  await pm2.run('delete', CONFIGURATION);
+  await pm2.run('start', CONFIGURATION);
+  const [numbers, { report }] = await Promise.all([place.drop('orders.csv', 3), place.settled()]);
+  expect(report.counts.accepted).toBe(numbers.length);
+  expect(await pm2.list()).toMatchObject([{ pm2_env: { status: 'online', restart_time: 0 } }]);
 });
 
 test('pm2 reload under load loses and doubles no order', async () => {
