@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { problemOf } from '../../src/validate/problem.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,orderState,articleCode,quantity';
@@ -413,4 +414,20 @@ test('a cell of a workbook with a date as its quantity is named without the mark
   const { orders } = await readText(table('1,NEW,A,"=""2026-02-01"""'));
   const message = orders[0]?.valid === false ? orders[0].problems[0]?.message : '';
   expect(message).toContain('"2026-02-01" is not a number; enter digits only');
+});
+
+describe('the message about', () => {
+  const messageOf = (code: 'wrong-state' | 'called-off', value: string) =>
+    problemOf(code, { line: 2 }, 'Status', value).message;
+
+  test('an order state in words of the ERP says how the mapping leaves them out', () => {
+    expect(messageOf('wrong-state', 'neu')).toBe(
+      'orders cannot be created in state "neu"; use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping',
+    );
+  });
+
+  test('a canceled row names skipRows, which leaves it out, before the key that sends it', () => {
+    const message = messageOf('called-off', 'storniert');
+    expect(message).toMatch(/For your operator: .*skipRows.* leaves .* out.*otherReadings: allow .* sends them/);
+  });
 });
