@@ -49,18 +49,28 @@ const checkpointFile = (data: string, environment: string, origin: string) =>
  * Refuses to send for an environment while orders wait in its ledger of another address: that ledger would send them, too,
  * as soon as its address is configured again. Throws PoSyncError `orders-at-another-address`.
  */
-export async function requireOneAddress(
+export async function requireOneAddress(...of: Parameters<typeof waitingElsewhere>): Promise<void> {
+  const [first] = await waitingElsewhere(...of);
+  if (first) throw ordersElsewhere(of[0].environment, first.orders, first.file);
+}
+
+/** How many orders of the environment wait in its ledger of each other address, and the file that stands for that ledger. */
+export async function waitingElsewhere(
   { environment, data }: Pick<Config, 'environment' | 'data'>,
   { redis, keys }: Pick<Context['store'], 'redis' | 'keys'>,
-): Promise<void> {
+): Promise<{ orders: number; file: string }[]> {
   const prefix = `${environment}-`;
   const names = (await readdir(join(data, 'ledger')).catch(unlessMissing)).filter((name) => name.startsWith(prefix));
   const origins = names.flatMap((name) => /^([0-9a-f]{8})\.json$/.exec(name.slice(prefix.length))?.[1] ?? []);
-  for (const origin of origins.filter((one) => one !== keys.origin)) {
-    const other = keysAt(environment, origin);
-    const [due, doubt] = await Promise.all([redis.zcard(other.due), redis.zcard(other.doubt)]);
-    if (due + doubt > 0) throw ordersElsewhere(environment, due + doubt, checkpointFile(data, environment, origin));
-  }
+  const others = origins.filter((one) => one !== keys.origin);
+  const waiting = await Promise.all(
+    others.map(async (origin) => {
+      const other = keysAt(environment, origin);
+      const [due, doubt] = await Promise.all([redis.zcard(other.due), redis.zcard(other.doubt)]);
+      return { orders: due + doubt, file: checkpointFile(data, environment, origin) };
+    }),
+  );
+  return waiting.filter((one) => one.orders > 0);
 }
 
 function ordersElsewhere(environment: string, waiting: number, file: string): PoSyncError {
@@ -69,7 +79,7 @@ function ordersElsewhere(environment: string, waiting: number, file: string): Po
     'orders-at-another-address',
     `${orders(waiting)} of ${environment} ${wait} to be sent to the address that baseUrl had before.`,
     {
-      remedy: `Set the former baseUrl again and run po-sync until none waits, or withdraw them there with po-sync batches cancel. Otherwise they are created twice if both addresses lead to the same API. If nothing is to be sent to the former address any more, remove ${file}.`,
+      remedy: `If the former address was wrong, so that no order can have arrived there, remove ${file}: at the next start, po-sync reads the files that are not finished again and sends their orders to the new address. Otherwise set the former baseUrl again and run po-sync until none waits, or withdraw them there with po-sync batches cancel, because they would be created twice if both addresses lead to the same API.`,
       facts: { environment, orders: waiting, file },
     },
   );

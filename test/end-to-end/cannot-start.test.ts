@@ -146,6 +146,28 @@ describe('start', () => {
     ]);
   });
 
+  it('sends what waits at a wrong former address to the new one after the file that it names is removed', async () => {
+    await using place = await openWorkplace();
+    const once = (...args: string[]) => place.run(['start', '--once', ...args]);
+    const right = await readFile(place.config, 'utf8');
+    await writeFile(place.config, right.replace('/api/v1', '/wrong'));
+    await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,2\n');
+    expect((await once('--max-wait', '2s')).code).toBe(2);
+    await writeFile(place.config, right);
+    expect((await place.run(['status'])).out).toContain('2 orders wait for the address that baseUrl had before');
+    expect(JSON.parse((await place.run(['status', '--json'])).out).queue.ordersAtFormerAddress).toBe(2);
+    const { code, out } = await once('--json');
+    const { remedy, facts } = JSON.parse(out).error;
+    expect([code, remedy]).toEqual([1, expect.stringMatching(/^If the former address was wrong, .*, remove \S+: /)]);
+    await rm(facts.file);
+    expect((await once()).code).toBe(0);
+    expect([...place.stored()]).toEqual([
+      ['PO-1', 1],
+      ['PO-2', 1],
+    ]);
+    expect((await place.run(['status'])).out).not.toContain('baseUrl had before');
+  });
+
   it('requires a confirmation for a protected environment', async () => {
     await using place = await openWorkplace();
     const { baseUrl, authUrl } = place.api;

@@ -4,7 +4,13 @@ import { ago, count, counted, duration, orders, withoutStop } from '../../core/f
 import { UNSETTLED } from '../../operate/batches/list-batches.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
-import { inboxText, readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import {
+  formerAddressText,
+  inboxText,
+  readStatus,
+  type Status,
+  statusJson,
+} from '../../operate/delivery/read-status.ts';
 import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -137,7 +143,7 @@ function queueText({ queue, waits }: Status, paint: Paint): string {
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
   const unread = waits.reduce((sum, one) => sum + (one.unread ?? 0), 0);
   const more = unread > 0 ? `, ${count(unread)} more of held batches not read yet` : '';
-  return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting`;
+  return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting${formerAddressText(queue)}`;
 }
 
 function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][] {

@@ -1,8 +1,9 @@
-import { counted, iso } from '../../core/format.ts';
+import { counted, iso, orders } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { FILES } from '../../intake/read-claimed.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
+import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type ListFailure, listState } from '../../reconcile/verifier.ts';
 import type { Store } from '../../redis/store.ts';
@@ -23,7 +24,8 @@ export type Status = {
   now: number;
   daemons: LivingDaemon[];
   sources: SourceStatus[];
-  queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
+  /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
+  queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number; ordersAtFormerAddress?: number };
   /** What orders without an outcome wait for, and last the dead letters that wait for a person. */
   waits: WaitGroup[];
   /** Orders with dead letters that wait for a person, each counted once. Rows without an order number count as orders. */
@@ -51,38 +53,23 @@ export async function readStatus(
   context: OperatorContext,
   countLetters: () => Promise<WaitGroup> = () => openDeadLetters(context),
 ): Promise<Status> {
-  const { config, store, batches, queue, breaker } = context;
+  const { config, store, batches, breaker } = context;
   const { redis, keys, time } = store;
   const newest = newestBatches(batches);
-  const [
-    daemons,
-    waitingJobs,
-    unsettled,
-    inDoubt,
-    waits,
-    letters,
-    createdTwice,
-    { failure },
-    underWay,
-    unreadable,
-    token,
-    pauses,
-    sources,
-  ] = await Promise.all([
-    livingDaemons({ redis, keys }),
-    queue.waiting(),
-    redis.zcard(keys.due),
-    redis.zcard(keys.doubt),
-    readWaits(context),
-    countLetters(),
-    context.ledger.listedTwice.count(),
-    listState(store),
-    batches.underWay(),
-    newest.then((all) => unreadableFiles(all, context)),
-    tokenStatus(store),
-    breaker.reasons(),
-    newest.then((all) => sourcesOf(config, all)),
-  ]);
+  const [daemons, shownQueue, waits, letters, createdTwice, { failure }, underWay, unreadable, token, pauses, sources] =
+    await Promise.all([
+      livingDaemons({ redis, keys }),
+      queueOf(context),
+      readWaits(context),
+      countLetters(),
+      context.ledger.listedTwice.count(),
+      listState(store),
+      batches.underWay(),
+      newest.then((all) => unreadableFiles(all, context)),
+      tokenStatus(store),
+      breaker.reasons(),
+      newest.then((all) => sourcesOf(config, all)),
+    ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   return {
     environment: config.environment,
@@ -91,11 +78,11 @@ export async function readStatus(
     now: time.now(),
     daemons,
     sources,
-    queue: { waitingJobs, unsettledOrders: unsettled + inDoubt, ordersInDoubt: inDoubt },
+    queue: shownQueue,
     waits: dead.orders === 0 ? waits : [...waits, dead],
     deadLetters: dead.orders,
     createdTwice,
-    ...(failure && inDoubt > 0 ? { listFailure: failure } : {}),
+    ...(failure && shownQueue.ordersInDoubt > 0 ? { listFailure: failure } : {}),
     batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
     unreadable,
     token,
@@ -121,6 +108,27 @@ export function inboxText({ sources, daemons, batches }: InboxFacts): string | u
         ? `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`
         : 'a file is taken when it is complete and unchanged';
   return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
+}
+
+async function queueOf({ config, store, queue }: OperatorContext): Promise<Status['queue']> {
+  const { redis, keys } = store;
+  const [waitingJobs, unsettled, ordersInDoubt, elsewhere] = await Promise.all([
+    queue.waiting(),
+    redis.zcard(keys.due),
+    redis.zcard(keys.doubt),
+    // Who only looks may not read `data`.
+    waitingElsewhere(config, store).catch(() => []),
+  ]);
+  const ordersAtFormerAddress = elsewhere.reduce((sum, { orders }) => sum + orders, 0);
+  const shown = { waitingJobs, unsettledOrders: unsettled + ordersInDoubt, ordersInDoubt };
+  return ordersAtFormerAddress === 0 ? shown : { ...shown, ordersAtFormerAddress };
+}
+
+/** `; 1 order waits for the address that baseUrl had before (run po-sync doctor)`, or nothing. */
+export function formerAddressText({ ordersAtFormerAddress: waiting = 0 }: Status['queue']): string {
+  if (waiting === 0) return '';
+  const verb = waiting === 1 ? 'waits' : 'wait';
+  return `; ${orders(waiting)} ${verb} for the address that baseUrl had before (run po-sync doctor)`;
 }
 
 /** Adds whether an automatic pause lasts until an order comes: orders of a held batch, for instance, are not tried. */
