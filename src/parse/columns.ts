@@ -134,6 +134,9 @@ function missingColumns(missing: readonly Field[], header: readonly string[], li
 }
 
 function remedyOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {
+  const mixed = mixedDelimiter(missing, header, mapping);
+  if (mixed !== undefined)
+    return `The header has two delimiters: the name ${JSON.stringify(shorten(mixed.name, 60))} contains ${named(mixed.delimiter)}. Use one delimiter in the complete file.`;
   const near = missing.flatMap((field) => {
     const found = mapping.fields[field].map((name) => nearest(name, header)).find((name) => name !== undefined);
     return found === undefined ? [] : [`"${shorten(found, 60)}" for ${field}`];
@@ -149,6 +152,16 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
   if (header.length === 1)
     return 'The first line that is not empty must be the header. If it is, set delimiter in the mapping of its source.';
   return 'The first line that is not empty must be the header. If it is, name the columns purchaseOrderNumber, articleCode and quantity, or ask your operator. For your operator: fields in the mapping names yours (docs/files.md).';
+}
+
+/** A name among others that, split at another delimiter, contains the column of a missing field. */
+function mixedDelimiter(missing: readonly Field[], header: readonly string[], mapping: Mapping) {
+  if (header.length === 1) return undefined;
+  const all = header.flatMap((name) => [',', ';', '\t', '|'].map((delimiter) => ({ name, delimiter })));
+  return all.find(({ name, delimiter }) => {
+    const parts = name.split(delimiter);
+    return parts.length > 1 && missing.some((field) => columnNamed(field, parts, mapping) !== undefined);
+  });
 }
 
 function named(delimiter: string): string {

@@ -417,6 +417,22 @@ test('a cell of a workbook with a date as its quantity is named without the mark
 });
 
 describe('the message about', () => {
+  test('a header with two delimiters says so', async () => {
+    const header = 'purchaseOrderNumber,orderState,articleCode,quantity;x';
+    await expect(readText(`${header}\n1,NEW,A,1;\n`)).rejects.toMatchObject({
+      code: 'unreadable-column-missing',
+      remedy:
+        'The header has two delimiters: the name "quantity;x" contains ";". Use one delimiter in the complete file.',
+    });
+  });
+
+  test('an archive that is none has words of po-sync and one stop', async () => {
+    await expect(readText(Buffer.from('PK\u0003\u0004 no archive'))).rejects.toMatchObject({
+      code: 'unreadable-zip',
+      message: 'The zip archive is damaged or cut off: the list of its parts is missing.',
+    });
+  });
+
   const messageOf = (code: 'wrong-state' | 'called-off', value: string) =>
     problemOf(code, { line: 2 }, 'Status', value).message;
 

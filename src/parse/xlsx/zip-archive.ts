@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { PoSyncError, toError } from '../../core/errors.ts';
+import { withoutStop } from '../../core/format.ts';
 import { LIMITS } from '../../order/limits.ts';
 import { shorten } from '../../order/text.ts';
 import { unreadable } from '../unreadable.ts';
@@ -84,13 +85,15 @@ function decode(decoder: InstanceType<typeof TextDecoder>, chunk?: Buffer): stri
 
 /** Whatever else goes wrong in a hostile archive is the archive's fault too. */
 function refuse(error: unknown): never {
-  throw error instanceof PoSyncError ? error : damaged(toError(error).message);
+  if (error instanceof PoSyncError) throw error;
+  const { message } = toError(error);
+  throw damaged(message.startsWith('End of central directory') ? 'the list of its parts is missing' : message);
 }
 
 const REMEDY = 'Save it again without a password, or as CSV (UTF-8).';
 
 function damaged(reason: string): PoSyncError {
-  const message = `The zip archive is damaged or cut off: ${shorten(reason, 120)}.`;
+  const message = `The zip archive is damaged or cut off: ${withoutStop(shorten(reason, 120))}.`;
   return unreadable('zip', message, {}, 'Drop the complete file again.');
 }
 
