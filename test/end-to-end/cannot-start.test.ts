@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
 import { credentials, csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 /** One clear message on standard error, exit code 1, and never a stack trace. */
@@ -125,7 +126,11 @@ describe('start', () => {
     expect((await once()).code).toBe(0);
     await place.run(['pause']);
     await place.drop('waits.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-2,A,1\n');
-    await once('--max-wait', '2s');
+    await until('the order waits', async () => {
+      // A pause can end the run before the file is read.
+      await once('--max-wait', '2s');
+      return JSON.parse((await place.run(['status', '--json'])).out).queue.unsettledOrders === 1;
+    });
     const former = await readFile(place.config, 'utf8');
     await writeFile(place.config, former.replaceAll('127.0.0.1:', 'localhost:'));
     const { code, err } = await once();
@@ -152,7 +157,10 @@ describe('start', () => {
     const right = await readFile(place.config, 'utf8');
     await writeFile(place.config, right.replace('/api/v1', '/wrong'));
     await place.drop('orders.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-2,A,2\n');
-    expect((await once('--max-wait', '2s')).code).toBe(2);
+    await until('both orders wait', async () => {
+      expect((await once('--max-wait', '2s')).code).toBe(2);
+      return JSON.parse((await place.run(['status', '--json'])).out).queue.unsettledOrders === 2;
+    });
     await writeFile(place.config, right);
     expect((await place.run(['status'])).out).toContain('2 orders wait for the address that baseUrl had before');
     expect(JSON.parse((await place.run(['status', '--json'])).out).queue.ordersAtFormerAddress).toBe(2);
