@@ -30,6 +30,8 @@ export type FixSummary = {
   moved: ReadonlySet<SentField>;
   /** The places of the rows that came back with an order number. */
   numbered: ReadonlySet<string>;
+  /** Where each row is that came back, by the place that it names. */
+  named: ReadonlyMap<string, string>;
   warnings: string[];
 };
 
@@ -175,18 +177,18 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
   const rows = createFixRows(columns, originals, undefined);
   const states = { intact: 0, rewritten: 0, missing: 0, confirmed: 0 };
   const changed = new Map<SentField, { was: string[]; now: string[] }>();
-  const named = new Set<string>();
+  const named = new Map<string, string>();
   const numbered = new Set<string>();
 
   return {
-    look(cells: readonly string[], { fixTarget, line }: FixFacts): void {
+    look(cells: readonly string[], { fixTarget, line }: FixFacts, at: string): void {
       states[rows.stateOf(cells)] += 1;
       if (originals === undefined) return;
       if (!isOfOtherBatch({ ...(fixTarget && { fixTarget }) }, originals)) {
         const places = [fixTarget?.place, line === undefined ? undefined : `line ${line}`];
         const isNumbered = (cells[columns.at.purchaseOrderNumber ?? -1] ?? '').trim() !== '';
         for (const place of places) {
-          if (place !== undefined) named.add(place);
+          if (place !== undefined) named.set(place, at);
           if (place !== undefined && isNumbered) numbered.add(place);
         }
       }
@@ -201,7 +203,7 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
     summary(): FixSummary {
       const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
       const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
-      return { isRewritten, moved: new Set(moved), numbered, warnings: leftOut(originals, named) };
+      return { isRewritten, moved: new Set(moved), numbered, named, warnings: leftOut(originals, named) };
     },
   };
 }
@@ -221,7 +223,7 @@ function isMoved(was: readonly string[], now: readonly string[]): boolean {
 }
 
 /** How many dead letters the fix file does not name. */
-export function leftOut(originals: Originals | undefined, named: ReadonlySet<string>): string[] {
+export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
   if (originals === undefined) return [];
   const rest = [...originals.open].filter((place) => !named.has(place)).length;
   if (rest === 0) return [];

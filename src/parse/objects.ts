@@ -131,10 +131,9 @@ const COLUMNS: Columns = {
 /** Watches the objects of one list in a file of `bytes` bytes: their numbers, and whether they are orders or rows. */
 export function watchObjects(bytes: number, mapping: Mapping, originals?: Originals): ObjectWatch {
   const own = createOwnObjects(mapping, originals);
-  const named = new Set<string>();
   const repeats = watchRepeats(bytes);
   const rows = watchRows(bytes, mapping);
-  const twins = new Map<string, string>();
+  const [named, twins] = [new Map<string, string>(), new Map<string, string>()];
   const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
   const isFixFile = own.hasErrorKeys;
@@ -145,7 +144,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     watch.records += 1;
     if (watch.records > LIMITS.records) throw tooManyRecords();
     const { value, ...facts } = own.recordOf(object) as Extract<SourceRecord, { kind: 'object' }>;
-    if (facts.fixTarget && !isOfOtherBatch(facts, originals)) named.add(facts.fixTarget.place);
+    const here = object.pointer || `line ${object.line}`;
+    if (facts.fixTarget && !isOfOtherBatch(facts, originals)) named.set(facts.fixTarget.place, here);
     // What is no object ends the run of rows above it.
     if (!isObject(value)) {
       rows.look({}, '', object);
@@ -181,7 +181,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     if (row === undefined) return { kind: 'orders', repeated: repeats.found(), shifted: doubted };
     if (order !== undefined) throw mixed(order, row);
     const { apart, shifted } = rows.found();
-    return { kind: 'rows', apart, shifted: new Map([...doubted, ...shifted]) };
+    return { kind: 'rows', apart, shifted: new Map([...doubted, ...shifted]), named };
   }
 
   return watch;

@@ -27,8 +27,10 @@ export type Originals = {
   doubted: undefined | ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** The places of all records of an order that has several, by the place of each. */
   orders: ReadonlyMap<string, readonly string[]>;
+  /** The places of rows that belonged to the order at a place before it came to the batch without them. */
+  together: ReadonlyMap<string, ReadonlySet<string>>;
   /** What the order at a place still lacks, or may lack, when that is why it came back. */
-  incomplete: ReadonlyMap<string, Lack>;
+  incomplete: ReadonlyMap<string, readonly Lack[]>;
   /** The places of the dead letters that are open. */
   open: ReadonlySet<string>;
   /** The order number of each record of a dead letter by its place, also of closed ones; without those of conflicts. */
@@ -38,18 +40,47 @@ export type Originals = {
 };
 
 /**
- * Why an order was held as incomplete: a row that was left out of it, or one of another order that may belong to it.
- * `row`: the place of that one in the batch, if the order was held there first.
+ * Why an order was held as incomplete: a row that was left out of it (`more`: so many others too), or one of another order
+ * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held.
  */
-export type Lack = { kind: 'left-out'; what: string } | { kind: 'in-doubt'; what: string; row: string | undefined };
+export type Lack = { what: string; row: string | undefined } & (
+  | { kind: 'left-out'; more: number }
+  | { kind: 'in-doubt' }
+);
 
-/** Reads a lack from the message of a problem; undefined for any other message. */
-export function lackIn(message: string): Lack | undefined {
-  const [, leftOut] = /^is not complete: (.+) in the fix file and is not in this order now;/s.exec(message) ?? [];
-  if (leftOut !== undefined) return { kind: 'left-out', what: leftOut };
+/** Reads why an order was held as incomplete from its problems. */
+export function lacksIn(problems: readonly { message: string }[]): Lack[] {
+  return problems.flatMap(({ message }) => lackIn(message) ?? []);
+}
+
+function lackIn(message: string): Lack | undefined {
+  const [, leftOut] =
+    /^is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
+  if (leftOut !== undefined) {
+    const [, row] = /, here (line \d{1,15}|\/\S+), was in this order$/.exec(leftOut) ?? [];
+    const [, more = '0'] = / and (\d{1,15}) more were in this order$/.exec(leftOut) ?? [];
+    return { kind: 'left-out', what: leftOut, row, more: Number(more) };
+  }
   const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
   if (what === undefined) return undefined;
-  return { kind: 'in-doubt', what, row: / of batch /.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0] };
+  const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
+  const line = / of batch /.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
+  return { kind: 'in-doubt', what, row: here ?? line };
+}
+
+/** Orders that lack a row of each other, in both directions. */
+export function togetherIn(incomplete: Originals['incomplete']): Originals['together'] {
+  const together = new Map<string, Set<string>>();
+  const add = (place: string, other: string) =>
+    together.set(place, (together.get(place) ?? new Set<string>()).add(other));
+  for (const [place, lacks] of incomplete) {
+    for (const { kind, row } of lacks) {
+      if (kind === 'in-doubt' || row === undefined) continue;
+      add(place, row);
+      add(row, place);
+    }
+  }
+  return together;
 }
 
 const LOOKED_AT = 256 * 1024;

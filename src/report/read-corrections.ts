@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { type Closed, type Corrected, type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import { type Change, type Closed, type Corrected, type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
 
@@ -34,7 +34,9 @@ export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Cor
   const rows = batch === undefined ? undefined : corrections.get(batch);
   const orders = new Set(placesOf(letter).flatMap((place) => rows?.get(place) ?? []));
   if (orders.size === 0) return keptFrom(letter.closed, batch);
-  const changes = [...orders].flatMap((one) => one.changes).slice(0, MOST_CHANGES);
+  // A row that left its order came back as another order: it was not removed.
+  const isTrue = ({ place, field }: Change) => field !== '' || !rows?.has(place);
+  const changes = [...orders].flatMap((one) => one.changes.filter(isTrue)).slice(0, MOST_CHANGES);
   const number = [...orders].map((one) => one.number).find((one) => one !== letter.purchaseOrderNumber);
   return { changes, ...(number === undefined ? {} : { number }) };
 }

@@ -1,6 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { errorColumnOf } from '../order/fixing.ts';
-import type { Place, SourceRecord } from '../order/record.ts';
+import type { SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
@@ -15,63 +13,85 @@ export function wereApart(rows: readonly { record: SourceRecord }[], originals: 
   if (doubted === undefined || rows.some(({ record }) => isOfOtherBatch(record, originals))) return false;
   const places = rows.map(({ record }) => placeNamedBy(record) ?? '');
   const doubts = places.flatMap((place) => incomplete.get(place) ?? []);
-  const wereNear = doubts.some((lack) => lack.kind === 'in-doubt' && places.includes(lack.row ?? ''));
+  const wereNear = doubts.some(({ kind, row = '' }) => kind === 'in-doubt' && places.includes(row));
   return !wereNear && places.every((place) => records.has(place));
 }
 
-/** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
-export function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
-  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
-  const known = new Map<string, Place>();
-  let named: { batch: string; place: Place } | undefined;
-  for (const { kind, place, line, fixTarget } of records) {
-    if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
-      return { place, first: named.place };
-    if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
-    const from = placeNamedBy({ kind, ...(fixTarget && { fixTarget }), ...(line !== undefined && { line }) });
-    if (from === undefined) continue;
-    const first = known.get(from);
-    if (first !== undefined) return { place, first };
-    known.set(from, place);
+/** Missing rows of an order that its messages name. */
+const MOST_NAMED = 10;
+
+/**
+ * The rows that were in the fix file with rows of this order, and are not in it now, if nobody confirmed that. `named`:
+ * where the rows of the file are now.
+ */
+export function missingRows(
+  records: readonly SourceRecord[],
+  originals: Originals | undefined,
+  named: FixSummary['named'] | undefined,
+): string[] {
+  if (originals === undefined || records.every(({ isConfirmed }) => isConfirmed)) return [];
+  const places = placesIn(records, originals);
+  const missing = rowsOf(places, originals).filter((place) => !places.has(place));
+  const gone = missing.filter((place) => named?.has(place) !== true);
+  // Of those in this file, each order names the first: so the one with that row knows of all the others.
+  const shown = [...gone.slice(0, MOST_NAMED), ...missing.filter((place) => named?.has(place)).slice(0, 1)];
+  const more = gone.length - MOST_NAMED;
+  const texts = shown.map((place, at) => {
+    const text = whereIs(place, originals, named);
+    return at === 0 && more > 0 ? `${text} and ${more} more were in this order` : `${text} was in this order`;
+  });
+  // It was held for this before, and nobody added so many rows.
+  let added = records.filter(isAdded).length;
+  const before = new Map(
+    [...places].flatMap((place) => originals.incomplete.get(place) ?? []).map((lack) => [lack.what, lack]),
+  );
+  for (const lack of before.values()) {
+    if (lack.kind !== 'left-out' || lack.row !== undefined) continue;
+    added -= 1 + lack.more;
+    if (added < 0) texts.push(lack.what);
   }
-  return undefined;
+  return texts;
 }
 
-/** A row that was in the fix file with rows of this order, and is not in it now, if nobody confirmed that. */
-export function missingRow(records: readonly SourceRecord[], originals: Originals | undefined): string | undefined {
-  if (originals === undefined) return undefined;
-  if (records.every(({ isConfirmed }) => isConfirmed)) return undefined;
-  const own = records.filter((record) => !isOfOtherBatch(record, originals));
-  const places = new Set(own.map(placeNamedBy));
-  for (const place of places) {
-    const missing = place === undefined ? undefined : originals.orders.get(place)?.find((one) => !places.has(one));
-    if (missing !== undefined)
-      return `${missing} of batch ${originals.batch} (${shownRow(missing, originals)}) was in this order`;
-    // It was held for this before, and nobody added a row.
-    const lacks = place === undefined || places.has(undefined) ? undefined : originals.incomplete.get(place);
-    if (lacks?.kind === 'left-out') return lacks.what;
-  }
-  return undefined;
+/** The places of records in the batch that they correct. */
+function placesIn(records: readonly SourceRecord[], originals: Originals): Set<string> {
+  return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
+}
+
+/** The places of the rows that were one order with those at `places`, in this fix file or in an earlier one. */
+function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): string[] {
+  // An order of many rows has one list for all of them.
+  const lists = new Set([...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]));
+  return [...new Set([...lists].flatMap((list) => [...list]))];
+}
+
+function isAdded({ fixTarget, line }: SourceRecord): boolean {
+  return fixTarget === undefined && line === undefined;
 }
 
 /**
- * The records of an order, one that a person added as the row that the order was held for, where it has the same article
- * and quantity: so that row becomes this order only, and needs nobody any more.
+ * The records of an order, those that a person added as the rows that the order lacks, or may lack, where they have the
+ * same article and quantity: so each of those rows becomes this order only, and needs nobody any more. Not one that came
+ * back in another order.
  */
-export function withAddedRow(
+export function withAddedRows(
   records: readonly SourceRecord[],
   originals: Originals | undefined,
-  at: Columns['at'] | undefined,
+  { at, numbered }: { at: Columns['at'] | undefined; numbered: FixSummary['numbered'] | undefined },
 ): readonly SourceRecord[] {
-  const isAdded = (record: SourceRecord) => record.fixTarget === undefined && record.line === undefined;
   if (originals === undefined || !records.some(isAdded)) return records;
-  const lacks = records.map((record) => originals.incomplete.get(placeNamedBy(record) ?? ''));
-  const place = lacks.find((lack) => lack?.kind === 'in-doubt')?.row;
-  const was = place === undefined ? undefined : itemOf(originals.records.get(place), originals.at);
-  const added = records.findIndex((record) => isAdded(record) && was !== undefined && itemOf(record, at) === was);
-  const found = records[added];
-  if (found === undefined || place === undefined) return records;
-  return records.with(added, { ...found, fixTarget: { batch: originals.batch, place } });
+  const places = placesIn(records, originals);
+  const lacks = [...places].flatMap((place) => originals.incomplete.get(place) ?? []);
+  const wanted = new Set([...rowsOf(places, originals), ...lacks.flatMap(({ row }) => row ?? [])]).difference(places);
+  const all = [...records];
+  for (const place of wanted) {
+    if (numbered?.has(place)) continue;
+    const was = itemOf(originals.records.get(place), originals.at);
+    const index = all.findIndex((record) => isAdded(record) && was !== undefined && itemOf(record, at) === was);
+    const found = all[index];
+    if (found !== undefined) all[index] = { ...found, fixTarget: { batch: originals.batch, place } };
+  }
+  return all;
 }
 
 /** Article and quantity of a row as they were written. */
@@ -84,41 +104,26 @@ function itemOf(record: SourceRecord | undefined, at: Columns['at'] | undefined)
 export function unansweredDoubt(
   records: readonly SourceRecord[],
   originals: Originals | undefined,
-  summary: FixSummary | undefined,
+  { numbered, named }: { [Key in 'numbered' | 'named']: FixSummary[Key] | undefined },
 ): string | undefined {
-  const places = new Set(records.filter((record) => !isOfOtherBatch(record, originals)).map(placeNamedBy));
   if (originals === undefined) return undefined;
-  const { incomplete, open, orders, batch } = originals;
-  for (const place of places) {
-    const lack = incomplete.get(place ?? '');
-    if (lack?.kind !== 'in-doubt') continue;
-    const { row, what } = lack;
+  const { incomplete, open, orders } = originals;
+  const places = placesIn(records, originals);
+  for (const { kind, row, what } of [...places].flatMap((place) => incomplete.get(place) ?? [])) {
+    if (kind !== 'in-doubt') continue;
     // Where the row is not known any more, one that a person added can be it.
-    if (row === undefined && !places.has(undefined)) return what;
+    if (row === undefined && !records.some(isAdded)) return what;
     if (row === undefined) continue;
-    const isAnswered = places.has(row) || summary?.numbered.has(row) || !(open.has(row) || orders.has(row));
-    if (!isAnswered) return `${row} of batch ${batch} (${shownRow(row, originals)}) waits for a person`;
+    const isAnswered = places.has(row) || numbered?.has(row) || !(open.has(row) || orders.has(row));
+    if (!isAnswered) return `${whereIs(row, originals, named)} waits for a person`;
   }
   return undefined;
 }
 
-/** The same of an order that is one object, where nothing in it was changed. */
-export function unansweredTwin(record: SourceRecord, originals: Originals | undefined): string | undefined {
-  if (originals === undefined || isOfOtherBatch(record, originals)) return undefined;
-  const place = placeNamedBy(record) ?? '';
-  const lack = originals.incomplete.get(place);
-  const [now, was] = [record, originals.records.get(place)].map((one) =>
-    one?.kind === 'object' ? ownOf(one.value) : one,
-  );
-  return lack?.kind === 'in-doubt' && isDeepStrictEqual(now, was) ? lack.what : undefined;
-}
-
-/** An object without the keys that a fix file adds. */
-function ownOf(value: unknown): [string, unknown][] {
-  return Object.entries(value ?? {}).filter(([key]) => errorColumnOf(key) === undefined);
-}
-
-function shownRow(place: string, { records }: Originals): string {
+/** A row of the batch in words; `named` has its place in this file if it is in it. `lackIn` reads it. */
+function whereIs(place: string, { records, batch }: Originals, named: FixSummary['named'] | undefined): string {
   const record = records.get(place);
-  return shorten(record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? ''), 100);
+  const cells = record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
+  const here = named?.get(place);
+  return `${place} of batch ${batch} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
 }

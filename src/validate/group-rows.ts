@@ -6,13 +6,14 @@ import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts'
 import { parseExactly } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import type { FixSummary } from '../parse/fix-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import type { Originals } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
-import { correctedTwice, missingRow, unansweredDoubt, wereApart, withAddedRow } from './fixed-order.ts';
+import { missingRows, unansweredDoubt, wereApart, withAddedRows } from './fixed-order.ts';
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
-import { hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
+import { correctedTwice, hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
 
 /** Joins the rows of one order number into orders, in the file's order; orders with rows apart come at the end. */
 export type RowGroups = {
@@ -27,7 +28,7 @@ type Group = { rows: CheckedRow[]; doubt?: string | undefined };
 
 export type GroupOptions = {
   reading: Pick<TableReading, 'apart' | 'shifted' | 'originals' | 'fixSummary'> &
-    Partial<Pick<TableReading, 'columns'>>;
+    Partial<Pick<TableReading, 'columns'> & Pick<FixSummary, 'named'>>;
   /** Checks a row again that was kept until the end. */
   check(record: SourceRecord): CheckedRow;
   mapping: Mapping;
@@ -134,21 +135,22 @@ function orderOf(
   group: readonly CheckedRow[],
   found: string | undefined,
   ordinal: number,
-  { mapping, originals, fixSummary, columns }: OrderRules,
+  { mapping, originals, fixSummary, named = fixSummary?.named, columns }: OrderRules,
 ): CheckedOrder {
   const rows = withoutHeading(group);
   const given = rows.map(({ record }) => record);
-  const records = withAddedRow(given, originals, columns?.at);
+  const numbered = fixSummary?.numbered;
+  const records = withAddedRows(given, originals, { at: columns?.at, numbered });
   const items = rows.flatMap(({ item }) => item ?? []);
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
   const repeat =
     mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping, columns) : undefined;
   const twice = correctedTwice(records);
-  const missing = missingRow(records, originals);
+  const missing = missingRows(records, originals, named);
   const isConfirmed = records.every((record) => record.isConfirmed);
-  const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, fixSummary));
-  const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing === undefined;
+  const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, { numbered, named }));
+  const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing.length === 0;
   if (items.length === rows.length && items.length <= LIMITS.items && isSound) {
     const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
     return { ordinal, number, place, records, valid: true, order };
@@ -157,7 +159,7 @@ function orderOf(
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
   if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
   if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
-  if (missing !== undefined) problems.push(problemOf('fix-row-missing', place, '', '', missing));
+  problems.push(...missing.map((what) => problemOf('fix-row-missing', place, '', '', what)));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   const articles = keptArticles(rows.map(({ item, articleCode = '' }) => item?.articleCode ?? articleCode));

@@ -17,9 +17,10 @@ import {
   fixMapping,
   isNamedAsFixFile,
   type Lack,
-  lackIn,
+  lacksIn,
   type Originals,
   placeNamedBy,
+  togetherIn,
   withoutColumns,
 } from '../parse/read-fix-file.ts';
 import { unreadable } from '../parse/unreadable.ts';
@@ -135,6 +136,7 @@ async function originalsIn(
     records: new Map(),
     doubted: undefined,
     orders: new Map(),
+    together: new Map(),
     incomplete: new Map(),
     open: new Set<string>(),
     numbers: new Map(),
@@ -198,12 +200,11 @@ async function recordsIn(file: string, mapping: Mapping, written: Originals): Pr
 async function deadLettersIn(
   folder: string,
   written: readonly SourceRecord[],
-): Promise<Pick<Originals, 'doubted' | 'orders' | 'incomplete' | 'open' | 'numbers'>> {
+): Promise<Omit<Originals, 'batch' | 'at' | 'records' | 'encoding'>> {
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
-  const incomplete = new Map<string, Lack>();
-  const open = new Set<string>();
-  const numbers = new Map<string, string>();
+  const incomplete = new Map<string, readonly Lack[]>();
+  const [open, numbers] = [new Set<string>(), new Map<string, string>()];
   let next = 0;
   for await (const deadLetter of deadLettersOf(folder)) {
     const { closed, location, kind, purchaseOrderNumber, problems = [] } = deadLetter;
@@ -214,19 +215,16 @@ async function deadLettersIn(
     const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
     next += lines.length;
-    const readings = new Map(
-      problems
-        .filter(({ code }) => DOUBTS.includes(code))
-        .map(({ value, message }) => [value, firstPart(value, message)]),
-    );
-    const lacks = problems.flatMap(({ message }) => lackIn(message) ?? [])[0];
+    const held = problems.filter(({ code }) => DOUBTS.includes(code));
+    const readings = new Map(held.map(({ value, message }) => [value, firstPart(value, message)]));
+    const lacks = lacksIn(problems);
     for (const place of places) {
-      if (lacks !== undefined) incomplete.set(place, lacks);
+      if (lacks.length > 0) incomplete.set(place, lacks);
       if (places.length > 1) orders.set(place, places);
       if (readings.size > 0) doubted.set(place, readings);
     }
   }
-  return { doubted, orders, incomplete, open, numbers };
+  return { doubted, orders, together: togetherIn(incomplete), incomplete, open, numbers };
 }
 
 const DOUBTS = ['encoding-unsure', 'spreadsheet-rewrite'];

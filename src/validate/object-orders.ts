@@ -1,14 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PoSyncError } from '../core/errors.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
-import { fixNote, readFixNote } from '../order/fixing.ts';
+import { errorColumnOf, fixNote, readFixNote } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import type { Objects } from '../parse/inspection.ts';
-import type { Originals } from '../parse/read-fix-file.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 import { type CheckedObject, checkObject, type ObjectRecord } from './check-object.ts';
-import { unansweredTwin } from './fixed-order.ts';
 import type { LateRecords, OrderedRecord } from './late-records.ts';
 import type { ObjectRules } from './object-fields.ts';
 import { problemOf } from './problem.ts';
@@ -56,6 +56,22 @@ function withDoubt(
   const doubt = shifted.get(checked.number) ?? unansweredTwin(record, originals);
   if (doubt === undefined || record.isConfirmed) return checked;
   return withProblem(checked, problemOf('row-in-doubt', record.place, '', '', doubt));
+}
+
+/** A doubt about an order that is one object, where nothing in it was changed. */
+function unansweredTwin(record: ObjectRecord, originals: Originals | undefined): string | undefined {
+  if (originals === undefined || isOfOtherBatch(record, originals)) return undefined;
+  const place = placeNamedBy(record) ?? '';
+  const lack = originals.incomplete.get(place)?.find(({ kind }) => kind === 'in-doubt');
+  const [now, was] = [record, originals.records.get(place)].map((one) =>
+    one?.kind === 'object' ? ownOf(one.value) : one,
+  );
+  return isDeepStrictEqual(now, was) ? lack?.what : undefined;
+}
+
+/** An object without the keys that a fix file adds. */
+function ownOf(value: unknown): [string, unknown][] {
+  return Object.entries(value ?? {}).filter(([key]) => errorColumnOf(key) === undefined);
 }
 
 function withProblem(checked: CheckedObject, problem: Problem): CheckedObject {

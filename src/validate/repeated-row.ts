@@ -3,10 +3,11 @@ import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Item } from '../order/order.ts';
 import { readQuantity, sourceOfNumber } from '../order/quantity.ts';
-import type { Place } from '../order/record.ts';
+import type { Place, SourceRecord } from '../order/record.ts';
 import { plainName, trimBlanks } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import { isBlank, isObject } from '../parse/find-key.ts';
+import { placeNamedBy } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
 
 /** Rows that are equal have equal articles, which are quicker to compare. */
@@ -80,4 +81,22 @@ function comparable(value: unknown, quantity: number | undefined, mapping: Mappi
   const decimal = typeof value === 'string' ? mapping.decimal : '.';
   const read = readQuantity(text, decimal, mapping.quantity === 'integer');
   return 'value' in read && read.value === quantity ? String(quantity) : text;
+}
+
+/** A row of a fix file that names the same row as an earlier one of the order, or another batch: two copies were joined. */
+export function correctedTwice(records: readonly SourceRecord[]): { place: Place; first: Place } | undefined {
+  if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
+  const known = new Map<string, Place>();
+  let named: { batch: string; place: Place } | undefined;
+  for (const { kind, place, line, fixTarget } of records) {
+    if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
+      return { place, first: named.place };
+    if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };
+    const from = placeNamedBy({ kind, ...(fixTarget && { fixTarget }), ...(line !== undefined && { line }) });
+    if (from === undefined) continue;
+    const first = known.get(from);
+    if (first !== undefined) return { place, first };
+    known.set(from, place);
+  }
+  return undefined;
 }

@@ -171,3 +171,19 @@ function withNumber(one: ReportedOrder, number: string): ReportedOrder {
     deadLetter: { ...deadLetter, purchaseOrderNumber: number },
   };
 }
+
+it('rows of an order that came back apart are not listed as removed; one that did not come back is', async () => {
+  const order = wrong(rows(2, ['1', 'A', '1'], ['1', 'B', '2'], ['1', 'C', '3']), problem(2));
+  await writeReport(inputOf(folder, [order]));
+  const gone = (line: number, from: string) => ({ place: `line ${line}`, field: '', from, to: '' });
+  const renamed = { place: 'line 3', field: 'purchaseOrderNumber', from: '1', to: '11' };
+  const one = { batch: 'batch', places: ['line 2'], number: '1', changes: [gone(3, '1, B, 2'), gone(4, '1, C, 3')] };
+  const other = { batch: 'batch', places: ['line 3'], number: '11', changes: [renamed, gone(2, '1, A, 1')] };
+  const places = new Map([
+    ...one.places.map((at) => [at, one] as const),
+    ...other.places.map((at) => [at, other] as const),
+  ]);
+  await refreshReport(folder, { open: 0 }, close('1'), new Map([[CLOSING.batch, places]]));
+  const [letter] = JSON.parse(await read('dead-letters.json'));
+  expect(letter.closed.changes).toEqual([gone(4, '1, C, 3'), renamed]);
+});

@@ -187,6 +187,131 @@ describe('an order of several rows', () => {
     });
   });
 
+  describe('whose rows were separated', () => {
+    const file = `${HEADER}\nPO-4,D-7,4 x\nPO-4,D-8,4\n`;
+    const whole = order('PO-4', ['D-7', 4], ['D-8', 4]);
+
+    test('is held, and sent when its row has its number again, also with its own values corrected', async () => {
+      round = await openFixRound(file, ERP);
+      // A merged cell.
+      const merged = withCells(withCells(rowsOf(round.written().text), 0, { MENGE: '4' }), 1, { PO_NO: '' });
+      const first = await round.drops(textOf(merged));
+      expect(JSON.stringify(first.sent)).not.toContain('NEW');
+      expect(first.messages).toContainEqual(
+        expect.stringMatching(/line 3 of batch \S+ \(PO-4, D-8, 4\), here line 3, was in this order in the fix file/),
+      );
+      // Dropped as it is, it stays so.
+      const again = await round.drops(round.written().text);
+      expect(JSON.stringify(again.sent)).not.toContain('NEW');
+      const restored = withCells(rowsOf(round.written().text), 1, { PO_NO: 'PO-4' });
+      expect((await round.drops(textOf(restored))).sent).toEqual([whole]);
+    });
+
+    test('by another number is sent when that is changed back, and with the other number only when all is confirmed', async () => {
+      round = await openFixRound(file, ERP);
+      const typed = withCells(withCells(rowsOf(round.written().text), 0, { MENGE: '4' }), 0, { PO_NO: 'PO-44' });
+      expect((await round.drops(textOf(typed))).sent).toEqual([
+        { 'PO-44': ['2 fix-row-missing'] },
+        { 'PO-4': ['3 fix-row-missing'] },
+      ]);
+      const apart = rowsOf(round.written().text);
+      const one = await round.drops(textOf(withCells(apart, 0, { _error_check: 'confirmed' })));
+      expect(one.sent).toEqual([order('PO-44', ['D-7', 4]), { 'PO-4': ['3 fix-row-missing'] }]);
+      await round[Symbol.asyncDispose]();
+      round = await openFixRound(file, ERP);
+      await round.drops(textOf(typed));
+      expect((await round.drops(textOf(withCells(rowsOf(round.written().text), 0, { PO_NO: 'PO-4' })))).sent).toEqual([
+        whole,
+      ]);
+    });
+
+    test('into more than two is not sent before all are together', async () => {
+      round = await openFixRound(`${HEADER}\nPO-4,D-7,4\nPO-4,D-8,4\nPO-4,D-9,4\nPO-4,D-6,x\n`, ERP);
+      const { text } = round.written();
+      const numbers = ['PO-4', 'PO-41', 'PO-42', 'PO-4'];
+      const numbered = (table: Rows) =>
+        numbers.reduce((all, number, at) => withCells(all, at, { PO_NO: number }), table);
+      await round.drops(textOf(numbered(withCells(rowsOf(text), 3, { MENGE: '1' }))));
+      for (const at of [2, 3]) {
+        const rows = rowsOf(round.written().text);
+        const own = rows.rows.findIndex((cells) => cells.includes(`D-${at + 6}`));
+        const { sent } = await round.drops(textOf(withCells(rows, own, { PO_NO: 'PO-4' })));
+        if (at === 2) expect(JSON.stringify(sent)).not.toContain('NEW');
+        else expect(sent).toEqual([order('PO-4', ['D-9', 4], ['D-8', 4], ['D-7', 4], ['D-6', 1])]);
+      }
+    });
+
+    test('and one deleted is not sent with as many added rows as are not enough', async () => {
+      round = await openFixRound(`${HEADER}\nPO-4,D-7,x\nPO-4,D-8,4\nPO-4,D-9,4\n`, ERP);
+      const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '4' });
+      const held = await round.drops(textOf({ header, rows: rows.slice(0, 1) }));
+      expect(held.sent).toEqual([{ 'PO-4': ['2 fix-row-missing', '2 fix-row-missing'] }]);
+      const added = (...cells: string[]) => [...cells, ...header.slice(3).map(() => '')];
+      const half = rowsOf(round.written().text);
+      const one = await round.drops(textOf({ header, rows: [...half.rows, added('PO-4', 'D-8', '4')] }));
+      expect(one.sent).toEqual([{ 'PO-4': ['2 fix-row-missing'] }]);
+      expect(one.messages).toEqual([expect.stringContaining('(PO-4, D-9, 4) was in this order')]);
+      const all = rowsOf(round.written().text);
+      const two = await round.drops(textOf({ header, rows: [...all.rows, added('PO-4', 'D-9', '4')] }));
+      expect(two.sent).toEqual([order('PO-4', ['D-7', 4], ['D-8', 4], ['D-9', 4])]);
+    });
+
+    test('and many of whose rows are gone is not sent with those that the messages name', async () => {
+      const lines = Array.from({ length: 14 }, (_, at) => `PO-4,D-${at},${at === 0 ? 'x' : 1}\n`);
+      round = await openFixRound(`${HEADER}\n${lines.join('')}`, ERP);
+      const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '4' });
+      const held = await round.drops(textOf({ header, rows: rows.slice(0, 1) }));
+      expect(held.messages).toHaveLength(10);
+      expect(held.messages[0]).toContain('(PO-4, D-1, 1) and 3 more were in this order in the fix file and are not');
+      const added = (at: number) => ['PO-4', `D-${at}`, '1', ...header.slice(3).map(() => '')];
+      const kept = rowsOf(round.written().text).rows;
+      const ten = Array.from({ length: 10 }, (_, at) => added(at + 1));
+      expect(JSON.stringify((await round.drops(textOf({ header, rows: [...kept, ...ten] }))).sent)).not.toContain(
+        'NEW',
+      );
+    });
+
+    test('by a row that was typed again in the same fix file is sent', async () => {
+      round = await openFixRound(file, ERP);
+      const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '4' });
+      const typed = [...header.keys()].map((at) => ['PO-4', 'D-8', '4'][at] ?? '');
+      expect((await round.drops(textOf({ header, rows: [rows[0] ?? [], typed] }))).sent).toEqual([whole]);
+    });
+
+    test('is not sent with a copy of a row that is in another order of the file', async () => {
+      round = await openFixRound(file, ERP);
+      const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '4' });
+      const typed = [...header.keys()].map((at) => ['PO-4', 'D-8', '4'][at] ?? '');
+      const other = withCells({ header, rows }, 1, { PO_NO: 'PO-44', _error_check: 'confirmed' });
+      const { sent } = await round.drops(textOf({ header, rows: [rows[0] ?? [], typed, ...other.rows.slice(1)] }));
+      expect(sent).toEqual([{ 'PO-4': ['2 fix-row-missing'] }, order('PO-44', ['D-8', 4])]);
+    });
+
+    test('with equal rows does not take one of them for the other', async () => {
+      round = await openFixRound(`${HEADER}\nPO-4,D-7,x\nPO-4,D-8,4\nPO-4,D-8,4\n`, { ...ERP, repeatedRows: 'allow' });
+      const fixed = withCells(withCells(rowsOf(round.written().text), 0, { MENGE: '4' }), 2, { PO_NO: 'PO-5' });
+      await round.drops(textOf(fixed));
+      const { header, rows } = rowsOf(round.written().text);
+      const without = await round.drops(textOf({ header, rows: rows.filter((cells) => cells[0] === 'PO-4') }));
+      expect(without.sent).toEqual([{ 'PO-4': ['2 fix-row-missing'] }]);
+    });
+
+    test('in rows of JSON is sent when its row has its number again', async () => {
+      const rows = [
+        { PO_NO: 'PO-4', MATNR: 'D-7', MENGE: 'x' },
+        { PO_NO: 'PO-4', MATNR: 'D-8', MENGE: 4 },
+      ];
+      round = await openFixRound(JSON.stringify(rows), ERP);
+      const typed = round
+        .written()
+        .text.replace('"x"', '4')
+        .replace(/("PO_NO":\s*"PO-4)("[^}]*D-8)/, '$14$2');
+      expect(JSON.stringify((await round.drops(typed)).sent)).not.toContain('NEW');
+      const back = round.written().text.replace(/"PO-44"/g, '"PO-4"');
+      expect((await round.drops(back)).sent).toEqual([whole]);
+    });
+  });
+
   test('stays held when it comes back unchanged without its row, and is sent when the row is added again', async () => {
     round = await openFixRound(INPUT, ERP);
     const { header, rows } = rowsOf(round.written().text);

@@ -166,6 +166,7 @@ export function inForm(message: string, number: string): string {
       'correct it and enter the number of this order in it',
       `add it on the page of ${number || 'this order'}, and discard the row on its own page`,
     )
+    .replace('enter the number of this order in that row, or add it again if it is gone', 'add that row here')
     .replace(' of its rows in the fix file', ' in each of its rows')
     .replace('In a fix file, also write', 'Also write')
     .replace('drop it in a fix file without that row', 'send it as it is')

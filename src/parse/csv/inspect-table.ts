@@ -165,7 +165,7 @@ function watchData(header: Row, expected: number, mapping: Mapping, originals: O
   /** The row as it is meant. */
   function look(row: Row): readonly string[] {
     const cells = ownCells.cellsOf(row);
-    fixRows?.look(row.cells, ownCells.fixOf(row));
+    fixRows?.look(row.cells, ownCells.fixOf(row), `line ${row.line}`);
     runs.add(cells, row);
     shifted.look(cells, row);
     numbered.look(cells, row);
