@@ -166,7 +166,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   function warnings(): string[] {
     const count = own.restored();
     const changed = count === 0 ? [] : [`A program changed ${count} values, which were restored.`];
-    return [...changed, ...leftOut(originals, named)];
+    return [...changed, ...(isFixFile() ? leftOut(originals, named) : rows.warnings())];
   }
 
   function orders(): number | undefined {
@@ -231,16 +231,15 @@ function watchRows(bytes: number, mapping: Mapping) {
       const text = (names: readonly string[]) => textOf(find(value, names).value) ?? '';
       const known = [number, text(fields.orderState), text(fields.articleCode), text(fields.quantity)];
       const others = Object.values(value).map((one) => textOf(one) ?? '');
-      const cells = [...known, ...others.filter((one) => !known.includes(one)), ...HEADER.map(() => '')].slice(
-        0,
-        WIDTH,
-      );
+      const all = [...known, ...others.filter((one) => !known.includes(one)), ...HEADER.map(() => '')];
+      const cells = all.slice(0, WIDTH);
       const row = { line, cells, bytes: length, isOneLine: true, isAfterGap: false };
       runs.add(cells, row);
       shifted.look(cells, row);
     },
     found: () => ({ apart: runs.apart(), shifted: shifted.numbers }),
     orders: runs.orders,
+    warnings: runs.warnings,
   };
 }
 

@@ -72,7 +72,8 @@ describe('the items of an accepted order', () => {
   it('are shown as text, with the line and the file', async () => {
     const { out } = await place.run(['explain', 'C-1']);
     const file = await settledFile(place, 'apart.csv');
-    expect(out).toContain(`C-1  accepted\n  1 × A\n  2 × B\n  As sent: line 2 of ${file}.\n`);
+    expect(out).toContain(`C-1  accepted\n  1 × A\n  2 × B\n  As sent: lines 2, 4 of ${file}.\n`);
+    expect(out).toContain('in apart.csv (source inbox), lines 2, 4, batch ');
   });
 
   it('of a corrected order are those of the fix file, and a duplicate changes nothing', async () => {
@@ -249,7 +250,9 @@ describe('the order page', () => {
     await place.drop('orders.csv', `${HEAD}P-1,ART-7,3\nP-1,ART-8,1\nP-2,ART-9,none\n`);
     await place.drop('book.xlsx', await writeWorkbook(textRows(rowsOf('P-3', 'BOLT', '4'))));
     const [file, book] = [await settled('orders.csv'), await settled('book.xlsx')];
-    expect(await shown('P-1', `As sent: line 2 of ${file}.`)).toMatch(/ART-7.*3.*ART-8.*1/s);
+    expect(await shown('P-1', `As sent: lines 2, 3 of ${file}.`)).toMatch(
+      /ART-7.*3.*ART-8.*1.*orders\.csv<\/a>, lines 2, 3/s,
+    );
     expect(await shown('P-3', `As sent: line 2 of ${book}.`)).toMatch(/BOLT.*4/s);
     expect((await person.call('GET', '/order?number=P-1')).body).toMatchObject({
       content: { status: 'sent', items: [{ articleCode: 'ART-7' }, { articleCode: 'ART-8' }] },

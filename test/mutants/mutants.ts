@@ -1371,6 +1371,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/fix-file-rewritten.test.ts', 'test/validate/fix-file-mistakes.test.ts'],
   },
   {
+    without: 'the warning about orders whose rows are apart',
+    file: 'src/parse/csv/number-runs.ts',
+    find: 'if (first !== undefined && number !== last)',
+    replace: 'if (first === null)',
+    tests: ['test/parse/inspect.test.ts'],
+  },
+  {
     without: 'knowing the rows that were separated from an order in an earlier fix file',
     file: 'src/validate/fixed-order.ts',
     find: ', together.get(place) ?? []]',

@@ -125,3 +125,45 @@ describe('anything but a regular file is refused without hanging', () => {
     expect(await inspectFile(it.file, undefined)).toMatchObject({ records: 2 });
   });
 });
+
+describe('rows of one order that are apart', () => {
+  const APART = /^Rows of .* not next to each other/;
+
+  async function warningsOf(content: string): Promise<string[]> {
+    await using it = await openFile(content);
+    return (await inspectFile(it.file, undefined)).warnings.filter((one) => APART.test(one));
+  }
+
+  /** So many orders of one row; the first `apart` have a second one at the end. */
+  const table = (orders: number, apart: number) =>
+    HEADER + [...Array(orders).keys(), ...Array(apart).keys()].map((i) => `PO-${i},C,${i + 1}\n`).join('');
+
+  test('are named with their lines where few orders have them', async () => {
+    expect(await warningsOf(`${HEADER}M-1,A,1\nM-2,A,1\nM-2,B,1\nM-1,B,9\nM-3,A,1\nM-1,C,1\n`)).toEqual([
+      'Rows of one order are not next to each other, and each number is one order: M-1 (lines 2, 5 and 7). Check that none of these rows has the number of another order by mistake.',
+    ]);
+    const [many = ''] = await warningsOf(table(2_000, 100));
+    expect(many).toContain('Rows of 100 orders are not next to each other');
+    expect(many).toContain('PO-0 (lines 2 and 2002), PO-1 (lines 3 and 2003), ');
+    expect(many).toContain('PO-9 (lines 11 and 2011), and 90 more. ');
+  });
+
+  test('are no warning where many orders have them, where only a row without a number is between, or in one run', async () => {
+    expect(await warningsOf(table(2_000, 101))).toEqual([]);
+    expect(await warningsOf(table(4, 4))).toEqual([]);
+    expect(await warningsOf(`${HEADER}M-1,A,1\n,B,2\nM-1,C,3\nM-2,A,1\nM-2,B,1\n`)).toEqual([]);
+    expect(await warningsOf(table(100_000, 0))).toEqual([]);
+  });
+
+  test('are named for rows of JSON too, and not in a fix file', async () => {
+    const row = (purchaseOrderNumber: string, articleCode: string, more = {}) =>
+      JSON.stringify({ purchaseOrderNumber, articleCode, quantity: 1, ...more });
+    const rows = [row('1', 'A'), row('2', 'A'), row('1', 'B')];
+    expect(await warningsOf(`[\n${rows.join(',\n')}\n]`)).toEqual([expect.stringContaining('1 (lines 2 and 4). ')]);
+    expect(await warningsOf(`[${rows.join(',')}]`)).toEqual([expect.stringContaining('one order: 1. Check')]);
+    const note = { _error_message: 'x (line 2 of batch 20261121T071500Z-erp-orders-3f2a91c0)', _error_line: 2 };
+    expect(await warningsOf(`[${row('1', 'A', note)},${rows.slice(1).join(',')}]`)).toEqual([]);
+    const csv = HEADER.replace('\n', ',_error_message\n');
+    expect(await warningsOf(`${csv}1,A,1,${note._error_message}\n2,A,1,\n1,B,1,\n`)).toEqual([]);
+  });
+});

@@ -1,11 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
-import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
+import { type Appearance, handedIn, lineText } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   isWaiting,
   lastOutcome,
-  lineText,
   type OrderHistory,
   otherActions,
 } from '../../operate/orders/explain-order.ts';
@@ -130,7 +129,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const done = accepted && !isReported ? [acceptedEvent(accepted)] : [];
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
   // Of the same moment, the attempt is before its outcome.
-  return [...attempts, ...appearances.flatMap(appearanceEvents), ...done, ...people];
+  return [...attempts, ...appearances.flatMap((one) => appearanceEvents(one, history)), ...done, ...people];
 }
 
 function acceptedEvent({ at, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
@@ -140,9 +139,9 @@ function acceptedEvent({ at, batch, by }: NonNullable<OrderHistory['accepted']>)
   };
 }
 
-function appearanceEvents(appearance: Appearance): HistoryEvent[] {
+function appearanceEvents(appearance: Appearance, { content }: OrderHistory): HistoryEvent[] {
   const { batch, file, startedAt, by, result, deadLetter } = appearance;
-  const where = html`in ${link(batchPath(batch), file)}${lineText(appearance)}${handedIn(by)}`;
+  const where = html`in ${link(batchPath(batch), file)}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.

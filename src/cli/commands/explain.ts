@@ -1,14 +1,13 @@
 import { startCommandOf } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
-import { type Appearance, handedIn } from '../../operate/orders/appearances.ts';
+import { type Appearance, handedIn, lineText } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   explainOrder,
   historyJson,
   isWaiting,
   lastOutcome,
-  lineText,
   type OpenOrder,
   type OrderHistory,
   otherActions,
@@ -126,7 +125,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
   const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
   const all: HistoryEvent[] = [
-    ...appearances.map(takenEvent),
+    ...appearances.map((one) => takenEvent(one, history)),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
     ...appearances.flatMap(outcomeEvents),
@@ -143,10 +142,9 @@ function openEvent({ file, line, batch, takenAt, by }: OpenOrder): HistoryEvent 
   return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}${handedIn(by)}` };
 }
 
-function takenEvent(appearance: Appearance): HistoryEvent {
-  const { batch, source, file, startedAt, by, deadLetter } = appearance;
-  const lines = deadLetter?.location.lines;
-  const where = lines === undefined ? lineText(appearance) : `, lines ${lines.join(', ')}`;
+function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryEvent {
+  const { batch, source, file, startedAt, by } = appearance;
+  const where = lineText(appearance, content);
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
 }
 

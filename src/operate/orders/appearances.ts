@@ -30,6 +30,25 @@ export function handedIn(by: string | undefined): string {
   return by === undefined ? '' : `, submitted by ${by}`;
 }
 
+/** `, line 7`, or the lines of all rows of the order where they are known; empty while the line is not known. */
+export function lineText({ batch, result, deadLetter }: Appearance, content: LinesOf | undefined): string {
+  const lines = deadLetter?.location.lines ?? (content?.batch === batch ? content.lines : undefined);
+  return result.line === 0 ? '' : `, ${linesText(result.line, lines)}`;
+}
+
+/** The lines of the rows of an order in a batch. */
+type LinesOf = { batch?: string; lines?: readonly number[] };
+
+/** Lines of an order that are named. */
+const LINES_SHOWN = 20;
+
+/** `line 7`, or `lines 7, 8`, with at most 20 lines. */
+export function linesText(line: number, lines: readonly number[] = []): string {
+  if (lines.length < 2) return `line ${line}`;
+  const more = lines.length > LINES_SHOWN ? ` and ${lines.length - LINES_SHOWN} more` : '';
+  return `lines ${lines.slice(0, LINES_SHOWN).join(', ')}${more}`;
+}
+
 /** Every appearance of an order number in these reports, or in all that are kept, oldest first. Reads each results.csv once. */
 export async function findAppearances(
   number: string,

@@ -154,11 +154,6 @@ async function appearancesInProgress(order: string, context: OperatorContext): P
   });
 }
 
-/** `, line 7`; empty while the line is not known. */
-export function lineText({ result }: Pick<Appearance, 'result'>): string {
-  return result.line === 0 ? '' : `, line ${result.line}`;
-}
-
 async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOrder> {
   const { batches, ledger, store } = context;
   const { redis, keys } = store;

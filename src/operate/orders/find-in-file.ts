@@ -28,11 +28,11 @@ export type WantedOrder = {
 
 /**
  * What a file says about an order now. `same`: its content is what was sent, or the file is unchanged since it was
- * admitted. `other`: it says something else now; `isChanged`: the file itself was changed. `no-file`: a link, a folder or
+ * admitted; `lines`: of all its rows. `other`: it says something else now; `isChanged`: the file itself was changed. `no-file`: a link, a folder or
  * a pipe has its name. `late`: the search was stopped. `busy`: other searches were not done in time.
  */
 export type FoundInFile =
-  | { found: 'same'; items: Item[]; line: number }
+  | { found: 'same'; items: Item[]; line: number; lines: readonly number[] }
   | { found: 'other'; isChanged: boolean }
   | { found: 'missing' | 'no-file' | 'forbidden' | 'late' | 'busy' }
   | { found: 'unreadable'; code: string };
@@ -58,7 +58,9 @@ async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSig
   if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256) return { found: 'other', isChanged: true };
   for await (const order of readOrders(wanted.path, inspection, { signal })) {
     signal.throwIfAborted();
-    if (isWanted(order, wanted)) return { found: 'same', items: order.order.items, line: order.place.line };
+    if (!isWanted(order, wanted)) continue;
+    const lines = [...new Set(order.records.map(({ place }) => place.line))];
+    return { found: 'same', items: order.order.items, line: order.place.line, lines };
   }
   return { found: 'other', isChanged };
 }

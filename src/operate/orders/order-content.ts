@@ -3,7 +3,7 @@ import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Item, Order } from '../../order/order.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import type { Appearance } from './appearances.ts';
+import { type Appearance, linesText } from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
 import { type FoundInFile, SEARCH_TAKES, type WantedOrder } from './find-in-file.ts';
 
@@ -22,6 +22,8 @@ export type OrderContent = {
   /** The file that was read, or is missing. */
   path?: string;
   line?: number;
+  /** The lines of all its rows, if it has several. */
+  lines?: readonly number[];
 };
 
 type Deps = Pick<OperatorContext, 'ledger' | 'batches'> & { search: SearchFile };
@@ -157,11 +159,12 @@ function contentOf(
   const { path } = place;
   switch (found.found) {
     case 'same': {
-      const at = `line ${found.line} of ${path}`;
-      const { items } = found;
+      const { items, line, lines } = found;
+      const [at, reads] = [linesText(line, lines), lines.length > 1 ? 'read' : 'reads'];
+      const where = { ...place, items, line, ...(lines.length > 1 && { lines }) };
       return digest === undefined
-        ? { status: 'unproven', message: `As ${at} reads now.`, ...place, items, line: found.line }
-        : { status: 'sent', message: `As sent: ${at}.`, ...place, items, line: found.line };
+        ? { status: 'unproven', message: `As ${at} of ${path} ${reads} now.`, ...where }
+        : { status: 'sent', message: `As sent: ${at} of ${path}.`, ...where };
     }
     case 'other': {
       const reason = found.isChanged

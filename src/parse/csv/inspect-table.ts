@@ -126,7 +126,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
       ...(otherSignAt !== undefined && { otherSignAt }),
     };
     const sources = [body, decimals, ownCells, numbered];
-    const warnings = [...sources.flatMap((one) => one.warnings()), ...(fixSummary?.warnings ?? [])];
+    const warnings = [...sources.flatMap((one) => one.warnings()), ...(fixSummary?.warnings ?? runs.warnings())];
     const counts = { records: runs.records, orders: runs.orders() };
     return { ...counts, reading, ...(sign !== undefined && { decimal: sign }), warnings };
   }

@@ -78,55 +78,63 @@ function fold(words: Uint32Array, length: number): Uint32Array {
   return folded;
 }
 
-/** Counts distinct numbers. */
+/** Counts distinct numbers, each with the line on which it was first. */
 export type NumberCount = {
-  add(number: string, hashes?: Hashes): void;
+  /** The first line of a number that was added before; undefined for a new one, or when they were too many to count. */
+  add(number: string, line: number, hashes?: Hashes): number | undefined;
   /** How many distinct numbers were added; undefined when they were too many to count. */
   size(): number | undefined;
 };
 
 const LEAST_SLOTS = 2 ** 10;
-/** 16 MiB for about a million and a half numbers. */
+/** 24 MiB for about a million and a half numbers. */
 const MOST_SLOTS = 2 ** 21;
 /** Of the slots that may be used. */
 const LOAD = 0.75;
 
+/** Words of a slot: two hashes and the line. */
+const WORDS = 3;
+
 /** Keeps two hashes of each number in a table of bounded size; that two numbers share both is unlikely enough for a total that is shown. */
 export function createNumberCount(): NumberCount {
-  let slots = new Uint32Array(LEAST_SLOTS * 2);
+  let slots = new Uint32Array(LEAST_SLOTS * WORDS);
   let used = 0;
   let isOver = false;
 
-  function add(number: string, { first, second } = hashesOf(number)): void {
-    if (isOver) return;
-    if (!put(slots, first, second || 1)) return;
+  function add(number: string, line: number, { first, second } = hashesOf(number)): number | undefined {
+    if (isOver) return undefined;
+    const known = put(slots, first, second || 1, line);
+    if (known !== undefined) return known;
     used += 1;
-    if (used > (slots.length / 2) * LOAD) grow();
+    if (used > (slots.length / WORDS) * LOAD) grow();
+    return undefined;
   }
 
   function grow(): void {
     const old = slots;
-    isOver = old.length >= MOST_SLOTS * 2;
+    isOver = old.length >= MOST_SLOTS * WORDS;
     slots = new Uint32Array(isOver ? 0 : old.length * 2);
-    for (let at = 0; at < old.length && !isOver; at += 2) {
+    for (let at = 0; at < old.length && !isOver; at += WORDS) {
       const rest = old[at + 1] ?? 0;
-      if (rest !== 0) put(slots, old[at] ?? 0, rest);
+      if (rest !== 0) put(slots, old[at] ?? 0, rest, old[at + 2] ?? 0);
     }
   }
 
   return { add, size: () => (isOver ? undefined : used) };
 }
 
-/** Puts two hashes into the first free slot from the place of the first on; false when they are there. `rest` is not 0. */
-function put(slots: Uint32Array, first: number, rest: number): boolean {
-  const mask = slots.length / 2 - 1;
+/** Puts two hashes into the first free slot from the place of the first on; the line when they are there. `rest` is not 0. */
+function put(slots: Uint32Array, first: number, rest: number, line: number): number | undefined {
+  const mask = slots.length / WORDS - 1;
   for (let slot = first & mask; ; slot = (slot + 1) & mask) {
-    const found = slots[slot * 2 + 1];
+    const at = slot * WORDS;
+    const found = slots[at + 1];
     if (found === 0) {
-      slots[slot * 2] = first;
-      slots[slot * 2 + 1] = rest;
-      return true;
+      slots[at] = first;
+      slots[at + 1] = rest;
+      slots[at + 2] = line;
+      return undefined;
     }
-    if (found === rest && slots[slot * 2] === first) return false;
+    if (found === rest && slots[at] === first) return slots[at + 2];
   }
 }

@@ -37,13 +37,19 @@ describe('a set of numbers', () => {
 describe('a count of distinct numbers', () => {
   test('is exact, however often a number is repeated', () => {
     const distinct = createNumberCount();
-    for (let i = 0; i < 600_000; i++) distinct.add(number(i % 200_000));
+    for (let i = 0; i < 600_000; i++) distinct.add(number(i % 200_000), i);
     expect(distinct.size()).toBe(200_000);
+  });
+
+  test('knows the first line of each number', () => {
+    const distinct = createNumberCount();
+    for (let i = 0; i < 50_000; i++) expect(distinct.add(number(i), i + 2)).toBeUndefined();
+    for (let i = 0; i < 50_000; i++) expect(distinct.add(number(i), 90_000)).toBe(i + 2);
   });
 
   test('ends where its table would become too large', () => {
     const distinct = createNumberCount();
-    for (let i = 0; i < 1_600_000; i++) distinct.add(number(i));
+    for (let i = 0; i < 1_600_000; i++) distinct.add(number(i), i);
     expect(distinct.size()).toBeUndefined();
   });
 });
