@@ -145,5 +145,5 @@ function readings({ number }: ValidOrder, { row: { batch, place }, by }: TakenRo
 }
 
 function sentAlone({ number }: ValidOrder, other: string): string {
-  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard and discard it here. If this is all of ${number}, write confirmed into _error_check`;
+  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;
 }

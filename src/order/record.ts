@@ -15,12 +15,14 @@ export type Doubt = { field: string; value: string; readings: string; pointer?: 
 
 /**
  * What a record of a fix file says about itself: the dead letter or record that its note names, and the line that it
- * had. `isConfirmed`: a person says that its values are right; without that, none of the `doubts` is sent.
+ * had. `isConfirmed`: a person says that its values are right; without that, none of the `doubts` is sent. `isAdded`: it
+ * names nothing, but a person added it as the record of `fixTarget`.
  */
 export type FixFacts = {
   fixTarget?: FixTarget;
   line?: number;
   isConfirmed?: boolean;
+  isAdded?: true;
   doubts?: readonly Doubt[];
 };
 

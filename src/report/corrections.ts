@@ -32,13 +32,15 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
   const changes: Change[] = [];
   for (const record of order.records) {
     const place = placeOf(record);
-    const before = place === undefined ? undefined : originals.records.get(place);
-    const isAdded = place === undefined && record.fixTarget === undefined;
+    // What was added for a row of another order, or of none, shows as added.
+    const isOther = record.isAdded && originals.numbers.get(place ?? '') !== order.number;
+    const before = place === undefined || isOther ? undefined : originals.records.get(place);
+    const isAdded = isOther || (place === undefined && record.fixTarget === undefined);
     // Without its original, nobody knows what was changed.
     if (before === undefined && !isAdded) continue;
     const now = fieldsOf(record, at, names);
     const was = before === undefined ? [] : fieldsOf(before, originals.at, names);
-    changes.push(...changesBetween(place ?? '', was, now));
+    changes.push(...changesBetween(isOther ? '' : (place ?? ''), was, now));
   }
   changes.push(...removedFrom(originals, named));
   const was = originals.numbers.get(named[0] ?? '');

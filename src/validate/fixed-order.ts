@@ -89,7 +89,7 @@ export function withAddedRows(
     const was = itemOf(originals.records.get(place), originals.at);
     const index = all.findIndex((record) => isAdded(record) && was !== undefined && itemOf(record, at) === was);
     const found = all[index];
-    if (found !== undefined) all[index] = { ...found, fixTarget: { batch: originals.batch, place } };
+    if (found !== undefined) all[index] = { ...found, fixTarget: { batch: originals.batch, place }, isAdded: true };
   }
   return all;
 }

@@ -103,7 +103,7 @@ it('the history of a corrected order shows its first file, the changed value and
   const who = found.closed.who ?? '';
   expect(who).not.toBe('');
   const { text } = await person.page('/order?number=PO-1');
-  for (const part of ['in <a href="/batches/', '>orders.csv</a>, line 2', '>details</a>', 'quantity: none → 7'])
+  for (const part of ['in <a href="/batches/', '>orders.csv</a>, lines 2, 3', '>details</a>', 'quantity: none → 7'])
     expect(text).toContain(part);
   expect(text).toMatch(
     new RegExp(`the rows of orders\\.csv: accepted in <a [^>]*>orders\\.line-2\\.fix\\.csv</a> by ${who}`),
@@ -278,6 +278,45 @@ it('a row that an order lacks is added in the form, and is sent with it', async 
   expect(text).toContain('added row, articleCode: B');
 });
 
+it('a row is left out of an order only when each other row is confirmed, and a row that was added is removed again', async () => {
+  const id = (await drop('twice.csv', `${HEAD}\nPO-171,NEW,A,1\nPO-171,NEW,B,5\nPO-171,NEW,B,5\n`)).get('PO-171');
+  const path = `${pathOf(id)}/fix`;
+  const { text } = await person.page(pathOf(id));
+  expect(plain(text)).toContain('check "Leave this row out of the order" in one of the rows');
+  const fields = fieldsIn(text);
+  const send = async (values: Record<string, string>) =>
+    await (await person.submit(path, { ...fields, ...values })).text();
+  const added = await send({ do: 'add' });
+  expect([fieldsIn(added)['added'], added.includes('value="remove.3"')]).toEqual(['1', true]);
+  const removed = fieldsIn(await send({ ...fieldsIn(added), 'v.0.2': 'C', do: 'remove.3' }));
+  expect([removed['added'], removed['v.0.2']]).toEqual(['0', 'C']);
+  expect(fieldsIn(await send({ do: 'remove.1' }))['v.2.2']).toBe('B');
+
+  const out = { 'out.1': 'leave' };
+  const held = plain(await send({ ...out, do: 'send' }));
+  expect(held).toMatch(/is not complete: line 3 of batch \S+ \(PO-171, NEW, B, 5\) was in this order/);
+  expect(held).toContain('Not sent.');
+  expect(await send({ ...out, do: 'check' })).toContain('name="out.1" value="leave" checked');
+  // The rows below one that is left out keep their problems.
+  expect(await send({ 'out.0': 'leave', 'v.2.3': '0', do: 'check' })).toMatch(
+    /name="v\.2\.3"[^>]* aria-invalid="true"/,
+  );
+  expect(plain(await send({ 'out.0': 'leave', 'out.1': 'leave', 'out.2': 'leave', do: 'check' }))).toContain(
+    'Every row is left out.',
+  );
+  const { version, ...rows } = await rowsOf(id);
+  const [first, second, third] = changed({ version, ...rows }, {}, true);
+  const body = { version, rows: [first, { ...second, leave: true }, third] };
+  expect((await person.call('POST', path, { ...body, dryRun: true })).body).toMatchObject({ isReady: true });
+  await person.submit(path, { ...fields, ...out, 'ok.0': 'confirmed', 'ok.2': 'confirmed', do: 'send' });
+  await until('the order', () => place.stored().get('PO-171') === 1);
+  await until('the history', async () => {
+    return (await person.page('/order?number=PO-171')).text.includes('line 3 removed: PO-171, NEW, B, 5');
+  });
+  const { body: order } = await person.call('GET', '/order?number=PO-171');
+  expect(order).toMatchObject({ content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] } });
+});
+
 it('an order and a row without a number that may belong to it are not sent without each other', async () => {
   const ids = await drop('split.csv', `${HEAD}\nPO-95,NEW,C-5,5\n,NEW,H-3,4\nPO-96,NEW,C-6,1\n`);
   const check = async (number: string, values: Record<string, string>) => {
@@ -287,13 +326,14 @@ it('an order and a row without a number that may belong to it are not sent witho
     );
   };
   const above = plain((await person.page(pathOf(ids.get('PO-95')))).text);
-  const advice = 'If it does, add it on the page of PO-95, and discard the row on its own page.';
+  const advice =
+    'If it does, add it on the page of PO-95 with the same article and quantity, which settles the row too.';
   const asItIs = 'If this order is complete without it, check "This row is correct as it is" in each of its rows';
   // In the table of problems and in the form.
   expect([above.split(advice).length, above.split(asItIs).length]).toEqual([3, 3]);
   expect(above).not.toMatch(/write confirmed|in the fix file<|enter the number of this order in it/);
   expect((await person.page(pathOf(ids.get('')))).text).toMatch(
-    /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95 and discard it here\./,
+    /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95: with the same article and quantity, this row is settled too; with other values, discard it here afterwards\./,
   );
   const alone = await check('', { 'v.0.0': 'PO-95' });
   expect(alone).toMatch(/order PO-95 waits for a person in "split\.csv" \(batch \S+\), and none of its rows is here/);
@@ -312,6 +352,11 @@ it('an order and a row without a number that may belong to it are not sent witho
   await person.submit(`${pathOf(ids.get('PO-95'))}/fix`, { ...fields, ...whole, do: 'send' });
   await until('the order', () => place.stored().get('PO-95') === 1);
   await until('the end of the row', async () => (await person.call('GET', pathOf(ids.get('')))).body['closed']);
+  const history = await until('the history', async () => {
+    const { text } = await person.page('/order?number=PO-95');
+    return text.includes('<li>added row, articleCode: H-3</li>') && text;
+  });
+  expect(history).not.toContain('(empty) → PO-95');
   const late = { ...nameless, 'v.0.0': 'PO-97', do: 'send' };
   expect(plain(await (await person.submit(`${pathOf(ids.get(''))}/fix`, late)).text())).toContain('Not sent.');
 });

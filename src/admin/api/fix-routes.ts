@@ -118,12 +118,13 @@ function readFix(body: unknown) {
   if (unknown !== undefined) throw wrong(`Unknown field ${unknown.slice(0, 40)}.`);
   if (!Array.isArray(rows)) throw wrong('rows must be a list.');
   const corrected = rows.map((row): CorrectedRow => {
-    const { values, confirmed = false, ...rest } = objectIn(row);
+    const { values, confirmed = false, leave = false, ...rest } = objectIn(row);
     const isRow = Array.isArray(values) && values.every((value) => typeof value === 'string');
-    if (!isRow || typeof confirmed !== 'boolean' || Object.keys(rest).length > 0) {
-      throw wrong('Each row must have values, a list of strings, and can have confirmed.');
+    const isMarked = typeof confirmed === 'boolean' && typeof leave === 'boolean';
+    if (!isRow || !isMarked || Object.keys(rest).length > 0) {
+      throw wrong('Each row must have values, a list of strings, and can have confirmed and leave.');
     }
-    return { values: values as string[], confirmed };
+    return { values: values as string[], confirmed, leave };
   });
   if (dryRun !== undefined && typeof dryRun !== 'boolean') throw wrong('dryRun must be true or false.');
   return {

@@ -105,7 +105,7 @@ async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<H
   const [above] = (await letters.page({ batch, q }, 1)).items;
   if (above === undefined) return undefined;
   const { id, purchaseOrderNumber: number } = above;
-  return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number} and discard it here.</p>`;
+  return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards.</p>`;
 }
 
 function factsOf({

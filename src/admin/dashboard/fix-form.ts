@@ -106,13 +106,14 @@ function form(
   const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
   const number = letter.purchaseOrderNumber;
   const inWords = found.map((one) => ({ ...one, message: inForm(one.message, number) }));
+  const canConfirm = letter.kind !== 'conflict' || found.some(({ message }) => message.includes(`write ${CONFIRMED}`));
   const parts = rows.map((row, i) =>
     rowPart(
       row,
       i,
       entered?.corrected[i],
       inWords.filter((one) => one.row === i),
-      letter.kind !== 'conflict' || found.some(({ message }) => message.includes(`write ${CONFIRMED}`)),
+      { canConfirm, kind: i >= known.length ? 'added' : rows.length > 1 ? 'several' : 'only' },
     ),
   );
   const field =
@@ -134,7 +135,7 @@ function rowPart(
   index: number,
   entered: CorrectedRow | undefined,
   found: readonly CellProblem[],
-  canConfirm: boolean,
+  { canConfirm, kind }: { canConfirm: boolean; kind: 'added' | 'several' | 'only' },
 ): Html {
   const named = row.cells.map(({ name }) => plain(name));
   const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
@@ -151,22 +152,32 @@ function rowPart(
   });
   const id = `ok.${index}`;
   const checked = entered?.confirmed ? html` checked` : undefined;
+  const isOut = entered?.leave ? html` checked` : undefined;
+  const leaving = {
+    added: html`<button name="do" value="remove.${index}">Remove this row</button>`,
+    several: html`<label class="check"><input type="checkbox" name="out.${index}" value="leave"${isOut}> ${LEAVE_OUT}</label>`,
+    only: undefined,
+  }[kind];
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
+${leaving}
 ${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it can be read in two ways or other rows of the order were removed</label>` : undefined}
 </fieldset>`;
 }
 
 const CORRECT_AS_IT_IS = 'This row is correct as it is';
+const LEAVE_OUT = 'Leave this row out of the order';
 
 /** A message about a fix file, for the form of an order, which has a box instead of the cell and rows of this order only. */
 export function inForm(message: string, number: string): string {
   return message
     .replace(
       'correct it and enter the number of this order in it',
-      `add it on the page of ${number || 'this order'}, and discard the row on its own page`,
+      `add it on the page of ${number || 'this order'} with the same article and quantity, which settles the row too. With other values, also check "${CORRECT_AS_IT_IS}" in each row there, and discard the row on its own page`,
     )
     .replace('enter the number of this order in that row, or add it again if it is gone', 'add that row here')
+    .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
+    .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')
     .replace('In a fix file, also write', 'Also write')
     .replace('drop it in a fix file without that row', 'send it as it is')
@@ -218,6 +229,7 @@ export function readEntered(
   return [...rows, ...Array.from({ length: more }, () => added ?? NO_ROW)].map(({ cells }, row) => ({
     values: cells.map(({ value }, i) => entered(value, fields[`v.${row}.${i}`])),
     confirmed: fields[`ok.${row}`] !== undefined,
+    leave: fields[`out.${row}`] !== undefined,
   }));
 }
 

@@ -38,6 +38,12 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
     });
     corrected = readEntered(found, fields);
     if (act === 'add') return await show({ corrected: withAddedRow(found, corrected) });
+    const removed = /^remove\.(\d{1,3})$/.exec(act ?? '')?.[1];
+    if (removed !== undefined) {
+      // A row of the order is left out instead, which is checked.
+      const isKept = (_: unknown, row: number) => row !== Number(removed) || row < found.rows.rows.length;
+      return await show({ corrected: corrected.filter(isKept) });
+    }
     if (act !== 'send')
       return await show({ corrected, checked: await api.corrections.check(letter, found, corrected) });
     const result = await sendCorrection(api, letter, { version, corrected, confirm }, request.principal);

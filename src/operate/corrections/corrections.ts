@@ -49,7 +49,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   async function check(letter: FoundDeadLetter, { rows }: Correctable, corrected: readonly CorrectedRow[]) {
     refuseOtherRows(rows, corrected);
     await using file = await openPrivateFile(nameOf(letter, rows), config, rows.write(corrected));
-    return await checkCorrection({ path: file.path, source: letter.source }, context);
+    return inRows(await checkCorrection({ path: file.path, source: letter.source }, context), corrected);
   }
 
   /**
@@ -68,7 +68,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     refuseOtherRows(found.rows, corrected);
     const source = sourceOf(letter, config.sources);
     await using file = await openPrivateFile(nameOf(letter, found.rows), config, found.rows.write(corrected));
-    const checked = await checkCorrection({ path: file.path, source: letter.source }, context);
+    const checked = inRows(await checkCorrection({ path: file.path, source: letter.source }, context), corrected);
     if (!checked.isReady) return { checked };
     const at = time.now();
     const sent = { batch: '', who: operator.who, at };
@@ -114,10 +114,24 @@ function refuseOtherRows({ rows, added }: FixRows, corrected: readonly Corrected
     more >= 0 &&
     more <= (added === undefined ? 0 : MOST_ADDED) &&
     corrected.every(({ values }, i) => values.length === (rows[i] ?? added)?.cells.length);
+  if (fits && corrected.every(({ leave }) => leave))
+    throw new PoSyncError('rows-invalid', 'Every row is left out.', {
+      remedy: 'To order none of them, discard the order.',
+    });
   if (fits) return;
   throw new PoSyncError('rows-invalid', 'The rows or cells do not match this order.', {
     remedy: 'Read the rows again.',
   });
+}
+
+/** The problems of the rows of the file, by the rows of the order: some may be left out of the file. */
+function inRows(checked: CheckedCorrection, corrected: readonly CorrectedRow[]): CheckedCorrection {
+  const kept = [...corrected.keys()].filter((row) => !corrected[row]?.leave);
+  const orders = checked.orders.map((order) => ({
+    ...order,
+    problems: order.problems.map((problem) => ({ ...problem, row: kept[problem.row] ?? problem.row })),
+  }));
+  return { ...checked, orders };
 }
 
 /** Milliseconds after which a batch that did not begin will not. */

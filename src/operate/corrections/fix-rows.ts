@@ -16,8 +16,11 @@ export type FixCell = { name: string; value: string };
 /** A row of the fix file: its place in the batch, what is wrong with it, and its cells without the error columns. */
 export type FixRow = { place: string; code: string; message: string; cells: FixCell[] };
 
-/** A row as a person corrected it: the values of its cells, in their order. `confirmed`: they are right as they are. */
-export type CorrectedRow = { values: readonly string[]; confirmed: boolean };
+/**
+ * A row as a person corrected it: the values of its cells, in their order. `confirmed`: they are right as they are.
+ * `leave`: it is left out of the fix file, as if it was deleted there.
+ */
+export type CorrectedRow = { values: readonly string[]; confirmed: boolean; leave?: boolean };
 
 /** The rows of one dead letter. `version` changes with them. `write`: a fix file of these rows only. */
 export type FixRows = {
@@ -105,7 +108,8 @@ async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format,
   /** In UTF-8 with a byte order mark: a corrected value may have characters that the file's own encoding lacks. */
   function write(corrected: readonly CorrectedRow[]): string {
     const lineOf = (cells: readonly string[]) => csvLine(cells.map(escapeFormula), { delimiter, newline });
-    const bodies = corrected.map(({ values, confirmed }, row) => {
+    const bodies = corrected.map(({ values, confirmed, leave }, row) => {
+      if (leave) return '';
       // A row that was added has none of the columns that po-sync added.
       const cells = found[row]?.cells ?? names.map(() => '');
       const now = [...cells];
@@ -147,8 +151,9 @@ async function objectRows(lines: AsyncIterable<string>, letter: Letter) {
   });
 
   function write(corrected: readonly CorrectedRow[]): string {
-    const objects = found.map(({ text, leaves }, row) => {
-      const { values = [], confirmed = false } = corrected[row] ?? {};
+    const objects = found.flatMap(({ text, leaves }, row) => {
+      const { values = [], confirmed = false, leave } = corrected[row] ?? {};
+      if (leave) return [];
       return withLeaves(text, leaves, values, confirmed ? { _error_check: CONFIRMED } : {});
     });
     return `[\n${objects.join(',\n')}\n]\n`;
