@@ -41,7 +41,8 @@ export function resolveColumns(cells: readonly string[], line: number, mapping: 
   const found = FIELDS.map((field) => [field, columnOf(field, header, line, mapping)] as const);
   const at = Object.fromEntries(found.filter(([, index]) => index !== undefined));
   const missing = needed.filter((field) => at[field] === undefined);
-  if (at.purchaseOrderNumber === undefined || missing.length > 0) throw missingColumns(missing, header, line, mapping);
+  if (at.purchaseOrderNumber === undefined || missing.length > 0)
+    throw missingColumns(missing, header, line, mapping, isFixFile);
   return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, names: cells, errorColumns };
 }
 
@@ -122,15 +123,25 @@ function columnOf(field: Field, header: readonly string[], line: number, mapping
   );
 }
 
-function missingColumns(missing: readonly Field[], header: readonly string[], line: number, mapping: Mapping) {
+function missingColumns(
+  missing: readonly Field[],
+  header: readonly string[],
+  line: number,
+  mapping: Mapping,
+  isFixFile = false,
+) {
   const wanted = missing.map((field) => mapping.fields[field].join(' or ')).join(', ');
   const shown = shorten(header.map((name) => JSON.stringify(name)).join(', '));
   return unreadable(
     'column-missing',
     `Missing columns in line ${line}: ${wanted}. It has ${shown}.`,
     { line, field: missing.join(', '), value: shown },
-    remedyOfMissing(missing, header, mapping),
+    isFixFile ? remedyOfFixFile(wanted) : remedyOfMissing(missing, header, mapping),
   );
+}
+
+function remedyOfFixFile(wanted: string): string {
+  return `This is a fix file without a column that it had. Bring the column back with its values (${wanted}), or take the fix file of the report again and correct that; drop it into the inbox. Its orders stay open until then.`;
 }
 
 function remedyOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {

@@ -370,6 +370,15 @@ describe('error columns that are not as they were', () => {
     expect(remedy).toContain('Name them as in the fix file');
   });
 
+  test('that are there while a column that is sent is not: the remedy names that column and the fix file', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { code, remedy } = await whyRefused(round.drops(textOf(without(rowsOf(round.written().text), ['MENGE']))));
+    expect(code).toBe('unreadable-column-missing');
+    expect(remedy).toMatch(
+      /^This is a fix file without a column that it had\. Bring the column back .*\(MENGE\), or take/,
+    );
+  });
+
   test('renamed in JSON are refused with a remedy', async () => {
     round = await openFixRound(JSON.stringify([{ PO_NO: '1', items: [{ MATNR: 'A', MENGE: 'x' }] }]), ERP);
     const text = round.written().text.replaceAll('"_error_', '"error_').replace('"x"', '2');
