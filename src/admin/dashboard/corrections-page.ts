@@ -53,8 +53,10 @@ function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledR
 
 /** How a dead letter was closed: by whom, in which file, with which changes, and how its rows ended. */
 export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed): Html {
-  const as = number === '' ? undefined : html` as ${link(orderPath(number), number)}`;
   const isThere = end?.batch !== undefined && end.batch === first.batch;
+  // It may have got another number in the file that settled it.
+  const then = end === undefined || isThere ? ' as ' : ', at first as ';
+  const as = number === '' ? undefined : html`${then}${link(orderPath(number), number)}`;
   const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end)}`;
   const waits = waitsIn === undefined ? undefined : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
   return html`${endText(first)}${as}${last}${waits}${changeList(changes)}`;

@@ -165,13 +165,15 @@ function settled({ closed }: AffectedOrder): Html | undefined {
     ...texts.slice(0, CHANGES_SHOWN).map((text) => html`<br><bdi>${visible(text, 300)}</bdi>`),
     ...(texts.length > CHANGES_SHOWN ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`] : []),
   ];
-  const as = number === undefined || number === '' ? undefined : html` as <bdi>${visible(number, MOST_NAME)}</bdi>`;
+  const isThere = later?.batch !== undefined && later.batch === closed.batch;
+  // It may have got another number in the file that settled it.
+  const then = later === undefined || isThere ? ' as ' : ', at first as ';
+  const as = number === undefined || number === '' ? undefined : html`${then}<bdi>${visible(number, MOST_NAME)}</bdi>`;
   if (waitsIn !== undefined && later === undefined) {
     const by = who === undefined ? undefined : html`, sent by ${visible(who, 100)}`;
     return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${what}`;
   }
   const first = html`${endText(closed)}${as}, ${timeText(at)}`;
-  const isThere = later?.batch !== undefined && later.batch === closed.batch;
   const last =
     later &&
     (isThere ? html`; then ${closingWord(later.by)} there` : html`; then ${endText(later)}, ${timeText(later.at)}`);

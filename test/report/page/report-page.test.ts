@@ -371,6 +371,16 @@ describe('settled dead letters', () => {
     expect(text).toMatch(/Continue with the newer report\..*Correct 1 order\./);
   });
 
+  it('say a number only of the file that has it, where a later file settled the order', () => {
+    const fixed = { at: AT, by: 'fixed', batch: 'B-7', file: 'a.csv', number: 'PO-8' };
+    const end = { at: AT, by: 'accepted', batch: 'B-9', file: 'c.csv' };
+    const text = textOf(
+      pageOf([closed(2, { ...fixed, end }), closed(3, { ...fixed, end: { ...end, batch: 'B-7', file: 'a.csv' } })]),
+    );
+    expect(text).toMatch(/2 PO-2 came back in a\.csv \(batch B-7 \), at first as PO-8 , .*; then accepted in c\.csv/);
+    expect(text).toMatch(/3 PO-3 came back in a\.csv \(batch B-7 \) as PO-8 , .*; then accepted there/);
+  });
+
   it('are shown after those that need somebody, and named where the accepted orders are listed', () => {
     const open = dead(order(9), 'refused', '400', 'Other');
     const later = [closed(2, { at: AT, by: 'accepted' }), closed(3, { at: AT, by: 'accepted' })];
