@@ -41,9 +41,7 @@ export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps)
       throw new PoSyncError(
         'folder-missing',
         `${source.path} no longer has its environment marker: it may be another folder.`,
-        {
-          remedy: 'Mount the share again, or restart po-sync to use the new folder.',
-        },
+        { remedy: 'Mount the share again, or restart po-sync to use the new folder.' },
       );
     }
     wasMarked = isMarked;

@@ -127,13 +127,21 @@ function createReports({ name: source }: Source, log: Log) {
   };
 }
 
-/** Logs once when a source becomes unreachable, and once when it is back. `place` is its path as logged. */
+/**
+ * Logs when a source becomes unreachable, when the reason changes, at growing intervals, and when it is back. `place` is its
+ * path as logged.
+ */
 export function createSourceHealth({ name: source }: Source, place: string, clock: Clock, log: Log) {
-  let lost: { since: number; error: Error } | undefined;
+  let lost: { since: number; error: Error; logged: { at: number; reason: string } } | undefined;
   return {
     fail(error: Error): void {
-      if (lost === undefined) sourceLost(log, { source, path: place, reason: error.message });
-      lost = { since: lost?.since ?? clock.monotonic(), error };
+      const at = clock.monotonic();
+      const { since = at, logged } = lost ?? {};
+      // Each line is at least as long after the last one as that was after the first.
+      const isDue = logged === undefined || at - logged.at >= logged.at - since;
+      const isNew = isDue && logged?.reason !== error.message;
+      if (isNew) sourceLost(log, { source, path: place, reason: error.message });
+      lost = { since, error, logged: logged && !isNew ? logged : { at, reason: error.message } };
     },
     recover(): void {
       if (lost === undefined) return;

@@ -67,7 +67,7 @@ export function fileTrouble(log: Log, facts: File & { reason: string }): void {
   log.error({ event: 'file-trouble', ...facts }, 'file could not be taken, will retry');
 }
 
-/** The folder or file of a source cannot be read. */
+/** The folder or file of a source cannot be read; also when the reason changes. */
 export function sourceLost(log: Log, facts: Source & { path: string; reason: string }): void {
   log.error({ event: 'source-lost', ...facts }, 'source is not reachable');
 }

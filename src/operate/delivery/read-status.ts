@@ -56,9 +56,10 @@ export async function readStatus(
   const { config, store, batches, breaker } = context;
   const { redis, keys, time } = store;
   const newest = newestBatches(batches);
+  const living = livingDaemons({ redis, keys });
   const [daemons, shownQueue, waits, letters, createdTwice, { failure }, underWay, unreadable, token, pauses, sources] =
     await Promise.all([
-      livingDaemons({ redis, keys }),
+      living,
       queueOf(context),
       readWaits(context),
       countLetters(),
@@ -68,7 +69,7 @@ export async function readStatus(
       newest.then((all) => unreadableFiles(all, context)),
       tokenStatus(store),
       breaker.reasons(),
-      newest.then((all) => sourcesOf(config, all)),
+      newest.then(async (all) => sourcesOf(config, all, await living)),
     ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   return {

@@ -9,13 +9,14 @@ import { matchesAny } from '../../intake/export.ts';
 import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
 import { isLeftAlone } from '../../intake/names.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import type { LivingDaemon } from '../daemon.ts';
 
 export type SourceStatus = {
   name: string;
   type: Source['type'];
   path: string;
-  /** Of the file, or of a pattern's folder. `no match`: no file matches the pattern. `no marker`: files were
-   * taken from this inbox, and now it has no marker, so it may be another folder. `unreachable`, with the system's error code; `not checked`: an address. */
+  /** Of the file, or of a pattern's folder. `no match`: no file matches the pattern. `no marker`: this inbox was
+   * used, and now it has no marker, so it may be another folder. `unreachable`, with the system's error code; `not checked`: an address. */
   state: 'ok' | 'missing' | 'no match' | 'no marker' | 'unreachable' | 'not checked';
   code?: string;
   /** What is not read in an inbox: folders, links and other things that are not files, and files without permission; absent when there is nothing. */
@@ -25,8 +26,12 @@ export type SourceStatus = {
   last?: { batch: string; file: string; at: number };
 };
 
-/** The sources, with the last batch of each among the newest. */
-export async function sourcesOf(config: Config, newest: readonly Batch[]): Promise<SourceStatus[]> {
+/** The sources, with the last batch of each among the newest. `daemons`: one of them may have marked the inboxes. */
+export async function sourcesOf(
+  config: Config,
+  newest: readonly Batch[],
+  daemons: readonly LivingDaemon[],
+): Promise<SourceStatus[]> {
   const last = lastBatches(newest);
   const { sources } = redactedConfig(config);
   return Promise.all(
@@ -38,7 +43,7 @@ export async function sourcesOf(config: Config, newest: readonly Batch[]): Promi
         name,
         type,
         path,
-        ...(await checkSource(type, path, batch)),
+        ...(await checkSource(type, path, batch !== undefined || daemons.some(takesFiles))),
         ...(ignored === undefined ? {} : { ignored }),
         ...(waiting === 0 ? {} : { waiting }),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
@@ -47,15 +52,20 @@ export async function sourcesOf(config: Config, newest: readonly Batch[]): Promi
   );
 }
 
-/** An unmounted share leaves an empty folder without the marker of the inbox. */
-async function checkSource(type: Source['type'], path: string, last: Batch | undefined) {
+/** An unmounted share leaves an empty folder without the marker of an inbox that was used. */
+export async function checkSource(type: Source['type'], path: string, wasUsed: boolean) {
   const found = await checkPath(path);
-  if (type !== 'inbox' || last === undefined || found.state !== 'ok') return found;
+  if (type !== 'inbox' || !wasUsed || found.state !== 'ok') return found;
   const isMarked = await environmentOf(path).then(
     (owner) => owner !== undefined,
     () => true,
   );
   return isMarked ? found : ({ state: 'no marker' } as const);
+}
+
+/** Such a daemon marked every inbox when it started. */
+export function takesFiles({ role }: Pick<LivingDaemon, 'role'>): boolean {
+  return role !== 'delivery';
 }
 
 /** What to do about an inbox without its marker. */

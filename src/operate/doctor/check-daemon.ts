@@ -14,6 +14,7 @@ import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
+import { checkMarkers } from './check-folders.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
@@ -23,6 +24,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
   return [
     ...(await checkFormat(place)),
     ...(await checkLedger(place, config)),
+    ...(await checkMarkers(place, config)),
     ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = 'Run po-sync status to see what ends the pause.';

@@ -7,7 +7,9 @@ import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
-import { ignoredOf, ignoredRemedy, ignoredText } from '../delivery/source-status.ts';
+import type { Store } from '../../redis/store.ts';
+import { livingDaemons } from '../daemon.ts';
+import { checkSource, ignoredOf, ignoredRemedy, ignoredText, takesFiles } from '../delivery/source-status.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
@@ -69,10 +71,7 @@ async function inboxFolder(source: InboxSource, environment: string): Promise<Fi
     const owner = await requireOwnInbox(folder, environment);
     const elsewhere = await onOtherDevices(folder);
     if (elsewhere.length > 0) return [otherDevice(check, folder, elsewhere)];
-    const whose =
-      owner === undefined
-        ? 'not used by an environment yet (if it was, its share may not be mounted)'
-        : `used by ${owner}`;
+    const whose = owner === undefined ? 'without the marker of an environment' : `used by ${owner}`;
     const writable: Finding = { check, state: 'ok', message: `${folder} is writable, ${whose}` };
     return [writable, ...(await notRead(check, source)), ...(await roomIn(check, folder))];
   } catch (error) {
@@ -111,6 +110,19 @@ async function exportPath({ name, path: place }: ExportSource): Promise<Finding[
 function noMatch(check: string, place: string): Finding {
   const remedy = 'The daemon waits for one. If the pattern is wrong, correct the path of the source.';
   return { check, state: 'warn', message: `no file matches ${place}`, remedy };
+}
+
+/** A daemon that runs takes nothing from an inbox without its marker; the next start takes it for the inbox. */
+export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, { sources }: Config): Promise<Finding[]> {
+  const isServed = (await livingDaemons(place)).some(takesFiles);
+  const found = sources.map(async ({ name, type, path: folder }): Promise<Finding[]> => {
+    const wasUsed = isServed || (await place.redis.hexists(place.keys.heard, name)) === 1;
+    if ((await checkSource(type, folder, wasUsed)).state !== 'no marker') return [];
+    const remedy = 'Mount the share, or restart po-sync to use this folder.';
+    const message = `${folder} has no marker: it may be another folder than the inbox that was used`;
+    return [{ check: `inbox ${name}`, state: isServed ? 'fail' : 'warn', message, remedy }];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** The permissions of a network share are not reliable: only a test write shows whether the folder is writable. */

@@ -19,6 +19,7 @@ beforeEach(async () => {
   await store.redis.flushall();
   temp = await makeTempFolder();
   await mkdir(path.join(temp.path, 'inbox'));
+  await writeFile(path.join(temp.path, 'inbox', '.po-sync-environment'), 'staging\n');
 });
 afterEach(() => temp[Symbol.asyncDispose]());
 

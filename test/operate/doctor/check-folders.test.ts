@@ -33,7 +33,7 @@ describe('folders', () => {
     expect(await check()).toEqual({
       'folder reports': ['ok', expect.stringContaining('created at the first start'), ''],
       'folder data': ['ok', expect.stringContaining('created at the first start'), ''],
-      'inbox inbox': ['ok', expect.stringContaining('not used'), ''],
+      'inbox inbox': ['ok', expect.stringContaining('without the marker'), ''],
     });
   });
 
