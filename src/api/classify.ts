@@ -107,12 +107,29 @@ function above0(wait: number): number | undefined {
 function saidBy(answer: HttpAnswer, envelope: Envelope): Said {
   const response = answer.body.toString('utf8').slice(0, 2000);
   const code = envelope.kind === 'error' ? String(envelope.code) : `http-${answer.status}`;
-  const message = envelope.kind === 'error' ? envelope.message : sayStatus(answer.status);
+  const message = envelope.kind === 'error' ? envelope.message : sayStatus(answer);
   return { httpStatus: answer.status, code, message: plainWords(message, 1000), response };
 }
 
-function sayStatus(status: number): string {
-  return `the API answered HTTP ${status} without the expected envelope`;
+function sayStatus({ status, body }: HttpAnswer): string {
+  const page = pageText(body);
+  return `the API answered HTTP ${status} without the expected envelope${page === undefined ? '' : `: ${page}`}`;
+}
+
+/** Bytes of a body that are searched for a page, and characters of it that are shown. */
+const HEAD = 4_000;
+const SHOWN = 80;
+
+/** What a person would recognize of an HTML page: its title, or its first words. Undefined for any other body. */
+function pageText(body: Buffer): string | undefined {
+  const text = body.toString('utf8', 0, HEAD).trimStart();
+  if (!/^(<!doctype html|<html|<head|<body)\b/i.test(text)) return undefined;
+  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? '';
+  const visible = text.replace(/<(script|style|head)\b.*?<\/\1>/gis, ' ').replace(/<[^>]*>?/g, ' ');
+  const [words] = [title, visible]
+    .map((one) => plainWords(onOneLine(one).replace(/\s+/g, ' ').trim(), SHOWN))
+    .filter(Boolean);
+  return words === undefined ? 'an HTML page' : `an HTML page, "${words}"`;
 }
 
 /** Failures of a proxy and of TLS keep their codes: the API never heard of the order. */
@@ -121,8 +138,11 @@ function notSent(error: Error): Said {
   return { code: isNetworkCode(code) ? code : 'not-sent', message: `could not be sent: ${reasonOf(error)}` };
 }
 
+const NO_ANSWER = 'no complete answer';
+
 function brokenOff(error: Error, status: number | undefined): Said {
-  const message = `no complete answer: ${reasonOf(error)}`;
+  const reason = reasonOf(error);
+  const message = reason.startsWith(NO_ANSWER) ? reason : `${NO_ANSWER}: ${reason}`;
   return status === undefined ? { code: 'no-answer', message } : { code: 'no-answer', message, httpStatus: status };
 }
 

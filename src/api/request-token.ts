@@ -1,4 +1,5 @@
 import { PoSyncError, reasonOf } from '../core/errors.ts';
+import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { isRecord, jsonOf, plainWords } from './classify.ts';
@@ -34,8 +35,8 @@ const LIFETIME_UNKNOWN = 300_000;
 const LONGEST = 24 * 3_600_000;
 /** The errors of RFC 6749 part 5.2 and 4.1.2.1; gateways write `Forbidden` in the same field. */
 const OAUTH_ERROR = /^(invalid_|unauthorized_client|unsupported_|access_denied)/;
-/** Maximum characters of the server's message. */
-const WORDS = 100;
+/** Maximum characters of the server's error, and of its description. */
+const WORDS = 200;
 
 /**
  * Requests a token with the client credentials grant (API part 5). The next path is tried unless one answers with a
@@ -80,9 +81,12 @@ function formOf({ clientId, clientSecret }: Credentials, scope: string | undefin
 
 function readReply({ status, body: bytes }: HttpAnswer, address: string, credentials: Credentials): Reply {
   const body = jsonOf(bytes);
-  const { access_token: value, token_type: type, expires_in: seconds, error } = isRecord(body) ? body : {};
+  const { access_token: value, token_type: type, expires_in: seconds, error, ...more } = isRecord(body) ? body : {};
   if (typeof error === 'string' && OAUTH_ERROR.test(error) && [400, 401, 403].includes(status)) {
-    return { kind: 'refused', error: refusal(status, serverWords(error, credentials, value), address) };
+    const { error_description: why } = more;
+    const words = (text: string) => serverWords(text, credentials, value);
+    const described = typeof why === 'string' ? words(why) : '';
+    return { kind: 'refused', error: refusal(status, words(error), address, described) };
   }
   if (status === 401) return { kind: 'unclear', status, error: refusal(status, undefined, address) };
   if (status !== 200) return unclear(status, `answers HTTP ${status}`, address);
@@ -101,15 +105,17 @@ function unclear(status: number, what: string, address: string): Reply {
   return { kind: 'unclear', status, error };
 }
 
-function refusal(status: number, said: string | undefined, address: string): PoSyncError {
+/** `why`: the endpoint's description of the error; empty without one. */
+function refusal(status: number, said: string | undefined, address: string, why = ''): PoSyncError {
+  const words = why === '' ? said : `${said}: ${withoutStop(why)}`;
   const message =
     said === undefined
       ? `the token endpoint ${address} answers HTTP ${status}.`
-      : `the token endpoint ${address} refuses the credentials: ${said} (HTTP ${status}).`;
+      : `the token endpoint ${address} refuses the credentials: ${words} (HTTP ${status}).`;
   const remedy =
     said === 'invalid_scope'
       ? 'Check the scope of the environment in the configuration.'
-      : 'Check the client ID and the client secret of this environment; each environment has its own.';
+      : `Check the client ID and the client secret of this environment; each environment has its own.${why === '' ? '' : " If they are correct, ask the API's owner."}`;
   const facts = { httpStatus: status, ...(said === undefined ? {} : { error: said }) };
   return new PoSyncError('token-refused', message, { remedy, facts });
 }

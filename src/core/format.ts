@@ -87,7 +87,7 @@ export function size(bytes: number): string {
 
 /** A reason without the words of the network, for people who cannot look at the servers. `status` and the log have them. */
 export function plainReason(reason: string): string {
-  if (reason.startsWith('no complete answer: ')) return 'the order API gave no complete answer';
+  if (reason.startsWith('no complete answer')) return 'the order API gave no complete answer';
   return /^(could not be sent: |the token endpoint \S+ does not answer: )/.test(reason) ? UNREACHABLE : reason;
 }
 

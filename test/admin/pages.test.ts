@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plain } from '../support/plain.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -354,3 +355,63 @@ it('while the API cannot be reached, pages say so without network errors, which 
   for (const text of [overview, await load('/order?number=PO-1')]) expect(text).not.toContain('ECONNREFUSED');
   expect((await other.run(['status'])).out).toContain('ECONNREFUSED');
 });
+
+it('pages say of a refused order API what a person must do first, as status does', async () => {
+  await using other = await openWorkplace({
+    faults: { faults: [{ kind: 'answer', status: 403 }] },
+  });
+  const { load } = await openPages(other);
+  await other.drop('waits.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  const overview = await until('the pause', async () => {
+    const text = await load('/');
+    return text.includes('http-403') && text;
+  });
+  const advice = 'check baseUrl and what this client may do at the API';
+  expect(overview).toMatch(new RegExp(`<br>To do: ${advice}\\. It ends automatically\\.`));
+  expect((await other.run(['status'])).out.replace(/\s+/g, ' ')).toContain(`(${advice}; then it ends automatically`);
+});
+
+it('pages say of a batch why its report is missing, where a waiting order came from, and that a file was cancelled', async () => {
+  await using other = await openWorkplace();
+  const { load } = await openPages(other);
+  await other.run(['pause']);
+  await other.drop('gone.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  const history = await until('the order', async () => {
+    const text = await load('/order?number=PO-1');
+    return text.includes('What happened') && text;
+  });
+  expect(history).toMatch(/in <a href="[^"]*">gone\.csv<\/a>, line 2/);
+  expect(history).not.toContain('Nothing is recorded.');
+  const gone = /batches\/([^"]*-gone-[^"]*)"/.exec(history)?.[1] ?? '';
+  expect(await load(`/batches/${gone}`)).toContain('Cancel: these orders are not sent');
+  expect(await other.run(['batches', 'cancel', gone, '--yes'])).toMatchObject({ code: 0 });
+  const cancelled = await until('the end', async () => {
+    const text = await load('/batches');
+    return /badge quiet">cancelled</.test(text) && text;
+  });
+  expect(cancelled).not.toContain('finished</span>');
+  expect((await other.run(['batches', 'list'])).out).toMatch(/gone\.csv +cancelled/);
+
+  await rm(other.reports, { recursive: true });
+  await writeFile(other.reports, '');
+  await other.run(['resume']);
+  await other.drop('late.csv', `${HEAD}\nPO-2,NEW,A,1\n`);
+  const late = await until('the trouble', async () => {
+    const text = await load('/');
+    return /badge bad">no report yet<\/span> [^<]*reports/.test(text) && text;
+  });
+  const path = /\/batches\/[^"]*-late-[^"]*/.exec(late)?.[0] ?? '';
+  for (const where of ['/batches', path]) {
+    const shown = async () => /badge bad">no report yet<\/span> [^<]*reports/.test(await load(where));
+    await until(`the reason at ${where}`, shown);
+  }
+});
+
+/** A daemon of another workplace, and its pages. */
+async function openPages(other: Workplace) {
+  const running = other.start(['start']);
+  const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
+  const { url } = JSON.parse((await other.run(['dashboard', '--json'])).out) as { url: string };
+  const headers = { cookie: await signIn(url), accept: 'text/html' };
+  return { load: async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text() };
+}

@@ -62,6 +62,25 @@ describe('classify', () => {
     });
   });
 
+  it.each([
+    ['<!DOCTYPE html>\n<html><head><title>Sign in \u202e– Shop</title></head>', ': an HTML page, "Sign in – Shop"'],
+    ['<html><style>b{}</style><body><h1>Down for</h1> maintenance</body>', ': an HTML page, "Down for maintenance"'],
+    [`<html><title>${'x'.repeat(500)}`, `: an HTML page, "${'x'.repeat(80)}"`],
+    ['<html>', ': an HTML page'],
+    ['{"html": 1}', ''],
+    ['', ''],
+  ])('names the page %j', (body, text) => {
+    const message = `the API answered HTTP 200 without the expected envelope${text}`;
+    expect(classify(answer(200, body), '4711', NOW)).toMatchObject({ kind: 'unknown', said: { message } });
+  });
+
+  it.each([
+    ['no complete answer within 10 s', 'no complete answer within 10 s'],
+    ['socket hang up', 'no complete answer: socket hang up'],
+  ])('says once that there was no complete answer: %s', (reason, message) => {
+    expect(classify({ kind: 'broken', error: new Error(reason) }, '4711', NOW)).toMatchObject({ said: { message } });
+  });
+
   it.each(['po-1a', ' PO-1A', 'PO-1A\u0301'])('a success that names %j instead of PO-1A is final', (named) => {
     const seen = classify(answer(201, { ...SUCCESS, data: { purchaseOrderNumber: named } }), 'PO-1A', NOW);
     expect(seen).toMatchObject({ kind: 'misnamed', said: { code: 'other-number', httpStatus: 201 } });

@@ -195,6 +195,21 @@ describe('token', () => {
       expect(text).not.toContain('x'.repeat(200));
     });
 
+    it("is reported with the endpoint's description, without secrets and control characters, and shortened", async () => {
+      const error_description = `client is disabled\n${CLIENT_SECRET} ${encodeURIComponent(CLIENT_SECRET)}\u202e${'x'.repeat(500)}`;
+      const api = await oddly(() => ({ status: 401, body: { error: 'invalid_client', error_description } }));
+      const thrown = await (await daemon(api)).get().catch((reason: unknown) => reason);
+      expect(thrown).toMatchObject({
+        code: 'token-refused',
+        message: expect.stringMatching(
+          /refuses the credentials: invalid_client: client is disabled .*x \(HTTP 401\)\.$/,
+        ),
+        remedy: expect.stringContaining("ask the API's owner"),
+      });
+      const text = `${String(thrown)} ${JSON.stringify(thrown)} ${await store.redis.get(store.keys.tokenFailure)}`;
+      for (const never of [CLIENT_SECRET, '\u202e', 'x'.repeat(200)]) expect(text).not.toContain(never);
+    });
+
     it('is requested again at once by a daemon that starts, after any earlier failure', async () => {
       const api = await oddly(({ nth }) =>
         nth === 1 ? { status: 401, body: { error: 'invalid_client' } } : undefined,

@@ -7,6 +7,8 @@ import {
   CORRECT_FILE,
   readingText,
   settledIn,
+  standingText,
+  UNSETTLED,
 } from '../../operate/batches/list-batches.ts';
 import { inboxText } from '../../operate/delivery/read-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
@@ -105,9 +107,13 @@ export function batchTable(caption: string, batches: readonly BatchView[], { now
   return table(caption, ['file', 'source', 'state', 'done', 'accepted', 'open', 'taken'], rows);
 }
 
-/** A finished batch is green only if nothing in it needs a person. */
-function standingOf({ batch, standing }: BatchView): Html {
-  return badge(standing === 'finished' && batch.open > 0 ? 'doubt' : TONES[standing], standing);
+/** A finished batch is green only if nothing in it needs a person, and if it was not cancelled. */
+function standingOf(view: BatchView): Html {
+  const { batch, standing } = view;
+  const { unsettled, cancelled, open } = batch;
+  const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : TONES[standing];
+  const tone = unsettled ? 'bad' : standing === 'finished' ? end : TONES[standing];
+  return html`${badge(tone, standingText(view))}${unsettled && html` ${unsettled.reason}`}`;
 }
 
 function progressOf({ batch, standing }: BatchView, nameless = 0): Html {
@@ -199,7 +205,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ['held', held && html`since ${timeText(new Date(held.since).toISOString())}: ${held.reason}`],
     [
       'no report yet',
-      unsettled && html`since ${timeText(new Date(unsettled.since).toISOString())}: ${unsettled.reason}`,
+      unsettled && html`since ${timeText(new Date(unsettled.since).toISOString())}: ${unsettled.reason}. ${UNSETTLED}`,
     ],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
@@ -241,7 +247,7 @@ function actions({ batch, standing }: BatchView, back: string, confirm: string |
           button: 'Cancel orders that were not sent',
           confirm,
           tone: 'bad',
-          sure: 'These orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
+          sure: 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
         });
   return html`<div class="acts">${release}${cancel}</div>`;
 }

@@ -5,6 +5,7 @@ import {
   actionText,
   isWaiting,
   lastOutcome,
+  type OpenOrder,
   type OrderHistory,
   otherActions,
 } from '../../operate/orders/explain-order.ts';
@@ -119,6 +120,8 @@ type HistoryEvent = { at: string; text: Html };
 
 function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
+  // Before its outcome no report says where an order came from.
+  const taken = open && appearances.every(({ batch }) => batch !== open.batch) ? [takenEvent(open)] : [];
   const attempts = (open?.history ?? []).map(({ at, attempt, message, httpStatus }) => ({
     at: iso(at),
     text: html`attempt ${attempt}: ${plainReason(message)}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
@@ -129,7 +132,11 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const done = accepted && !isReported ? [acceptedEvent(accepted)] : [];
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
   // Of the same moment, the attempt is before its outcome.
-  return [...attempts, ...appearances.flatMap((one) => appearanceEvents(one, history)), ...done, ...people];
+  return [...taken, ...attempts, ...appearances.flatMap((one) => appearanceEvents(one, history)), ...done, ...people];
+}
+
+function takenEvent({ takenAt, batch, file = batch, line, by }: OpenOrder): HistoryEvent {
+  return { at: iso(takenAt), text: html`in ${link(batchPath(batch), file)}, line ${line}${handedIn(by)}` };
 }
 
 function acceptedEvent({ at, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {

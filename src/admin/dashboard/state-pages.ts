@@ -4,7 +4,7 @@ import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import type { ReceiverTrouble } from '../../notify/outbox.ts';
 import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
-import { endOf, pausedText } from '../../operate/delivery/pause-delivery.ts';
+import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import { inboxText, type Status } from '../../operate/delivery/read-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
@@ -74,9 +74,10 @@ const ENDS = {
 function pauseBox(pause: Status['pauses'][number], now: number): Html {
   const wait = (pause.nextTryAt ?? 0) - now;
   const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
-  const end = pause.waitsForOrder
-    ? 'No order waits. The next order is sent as a trial.'
-    : `${ENDS[endOf(pause)]}${next}`;
+  const advice = pauseAdvice(pause.code);
+  // What a person must do comes before the end that waits for it.
+  const first = advice === undefined ? '' : `To do: ${advice}. `;
+  const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${ENDS[endOf(pause)]}${next}`}`;
   const plain = plainPause(pause);
   const cause =
     plain.reason === pause.reason

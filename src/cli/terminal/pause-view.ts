@@ -1,22 +1,24 @@
-import { duration } from '../../core/format.ts';
+import { clauses, duration } from '../../core/format.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
-import { endOf, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
+import { endOf, pauseAdvice, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
 
 type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
   if (pause.code === NEW_LEDGER) return "ends when the API's list has been read; po-sync resume starts without it";
-  const after = adviceFor(pause.code);
+  const advice = pauseAdvice(pause.code);
+  const first = advice === undefined ? '' : `${advice}; then it `;
   switch (endOf(pause)) {
     case 'operator':
       return 'until po-sync resume';
     case 'list':
       return "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list";
     case 'automatic': {
-      if (pause.waitsForOrder) return `no order waits to be sent; the next order is sent as a trial${after}`;
+      if (pause.waitsForOrder)
+        return clauses(advice ?? '', 'no order waits to be sent; the next order is sent as a trial');
       const wait = (pause.nextTryAt ?? 0) - now;
-      return `${wait >= 1_000 ? `ends automatically, next try in ${duration(wait)}` : 'ends automatically'}${after}`;
+      return `${first}ends automatically${wait >= 1_000 ? `, next try in ${duration(wait)}` : ''}`;
     }
   }
 }
@@ -27,11 +29,4 @@ export function pauseStepsText(pause: EndingPause, now: number): string {
   // New credentials are read at a start only.
   const needsNoResume = endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
   return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
-}
-
-/** What a person can do about a pause that a failure would otherwise only repeat. */
-function adviceFor(code: string): string {
-  if (code === 'token-refused') return '; restart the daemon after a change of the credentials';
-  if (code === 'token-not-accepted') return '; check that authUrl and baseUrl belong to the same environment';
-  return /^http-(3..|403|404|405)$/.test(code) ? '; check baseUrl and what this client may do at the API' : '';
 }

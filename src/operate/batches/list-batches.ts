@@ -195,6 +195,7 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 /** The standing for people: a batch whose orders all have their outcome waits only for its report. */
 export function standingText({ batch, standing }: BatchView): string {
   if (batch.unsettled !== undefined) return 'no report yet';
+  if (standing === 'finished' && batch.cancelled) return batch.counts.accepted ? 'partly cancelled' : 'cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
 

@@ -103,7 +103,8 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
   if (pause?.held) return { for: isOfList(pause) ? 'first-list' : 'pause', reason: pause.reason };
   if (!isServed) return NO_DAEMON;
   const waits: Required<Wait>[] = [
-    { for: 'retry', reason: entry.answer?.message ?? '', until: dueAt },
+    // While delivery is paused, an order that is due is not sent, except one as a trial.
+    { for: 'retry', reason: entry.answer?.message ?? '', until: pause ? 0 : dueAt },
     { for: 'slow-down', reason: 'the API asked to wait', until: slowUntil },
     { for: 'rate-limit', reason: '', until: nextTurnAt },
   ];

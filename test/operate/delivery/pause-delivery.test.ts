@@ -190,13 +190,18 @@ it.each([
   ],
   ['api-down', undefined, 'ends automatically'],
   ['api-down', 13_000, 'ends automatically, next try in 12 s'],
-  ['token-not-accepted', 0, 'ends automatically; check that authUrl and baseUrl belong to the same environment'],
-  ['http-403', 0, 'ends automatically; check baseUrl and what this client may do at the API'],
+  [
+    'token-not-accepted',
+    0,
+    'check that authUrl and baseUrl belong to the same environment; then it ends automatically',
+  ],
+  ['http-403', 0, 'check baseUrl and what this client may do at the API; then it ends automatically'],
+  ['answers-unclear', 0, 'check that baseUrl leads to the API; then it ends automatically'],
   ['http-429', 0, 'ends automatically'],
   [
     'token-refused',
     13_000,
-    'ends automatically, next try in 12 s; restart the daemon after a change of the credentials',
+    'check the credentials, and restart the daemon after a change of them; then it ends automatically, next try in 12 s',
   ],
 ])('a pause %s with its next try at %s %s', (code, nextTryAt, text) => {
   expect(pauseEndText({ code, ...(nextTryAt === undefined ? {} : { nextTryAt }) }, 1_000)).toBe(text);
@@ -204,7 +209,7 @@ it.each([
 
 it.each([
   ['api-down', 13_000, 'ends automatically, next try in 12 s; po-sync resume tries one order at once'],
-  ['http-403', 13_000, expect.stringContaining('may do at the API; po-sync resume tries one order at once')],
+  ['http-403', 13_000, expect.stringContaining('next try in 12 s; po-sync resume tries one order at once')],
   // The next try is due, a restart is needed, or there is no order.
   ['api-down', 1_500, 'ends automatically'],
   ['token-refused', 13_000, expect.not.stringContaining('resume')],

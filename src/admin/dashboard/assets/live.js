@@ -59,6 +59,7 @@ function shapeOf(document) {
     each('status.pauses', 'code'),
     each('status.daemons', 'pid'),
     each('status.batches', 'batch'),
+    each('status.batches', 'unsettled'),
     valueAt(document, 'redisAwaySince'),
     valueAt(document, 'state'),
   ]);
