@@ -18,14 +18,15 @@ function untilSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Asks on standard error, because standard output carries the result. */
+/** Asks on standard error, because standard output carries the result. Ctrl-C or a signal at the question is no. */
 async function ask(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await lines.question(question, { signal: stop });
   } catch {
-    return undefined;
+    process.stderr.write('\n');
+    return '';
   } finally {
     lines.close();
   }

@@ -40,15 +40,21 @@ function wantsJson(argv: readonly string[]): boolean {
 /** Parses the command line and runs its command. Throws PoSyncError for everything that the user can fix. */
 async function runCommandLine(shell: Shell, isJson: boolean): Promise<number> {
   let code = 0;
-  const program = createProgram(shell, isJson, async (result) => {
+  let shown = '';
+  const keep = (text: string) => {
+    shown += text;
+  };
+  const run = async (result: Promise<number>) => {
     code = await result;
-  });
+  };
+  const program = createProgram(shell, isJson, run, isJson ? keep : shell.out);
   try {
     await program.parseAsync(withoutHelp(shell.argv, program), { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (isJson) printJson(shell, error.code === 'commander.version' ? { version: versionOf() } : { help: shown });
+    return error.exitCode;
   }
 }
 
@@ -67,7 +73,8 @@ function withoutHelp([first, ...words]: readonly string[], program: Command): st
 
 type Run = (result: Promise<number>) => Promise<void>;
 
-function createProgram(shell: Shell, isJson: boolean, run: Run): Command {
+/** `out`: where help and version are written. */
+function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out']): Command {
   const program = new Command('po-sync')
     .description('Delivers purchase orders from files to the Purchase-Order API, each exactly once.')
     .version(versionOf(), '-V, --version', 'show the version')
@@ -79,7 +86,7 @@ function createProgram(shell: Shell, isJson: boolean, run: Run): Command {
     .option('--json', 'print one JSON document on standard output, errors included')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: shell.out,
+      writeOut: out,
       writeErr: isJson ? () => undefined : shell.err,
       outputError: () => undefined,
       getOutHelpWidth: () => shell.columns,

@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
 import { closeFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
-import { redisTrouble } from '../log/events/delivery.ts';
+import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
@@ -57,9 +58,15 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
-  const onTrouble = (error: Error) => redisTrouble(log, { reason: error.message });
+  let main: Redis | undefined;
+  let isWatched = false;
+  const onTrouble = (error: Error) => {
+    redisTrouble(log, { reason: error.message });
+    if (main !== undefined && !isWatched) void reportReturn(main).finally(() => (isWatched = false));
+  };
   const keys = keysOf(config.environment, baseUrlOf(config));
   const redis = await connect(false);
+  main = redis;
   const plain = await connect(true);
   const time = await prepare(place, redis, keys, { clock, reads });
   const kept = resources.move();
@@ -77,6 +84,13 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
     return resources.use(server).url;
   }
 
+  async function reportReturn(connection: Redis): Promise<void> {
+    isWatched = true;
+    const began = clock.monotonic();
+    if (await untilWritten(connection, `${keys.prefix}:probe`))
+      redisBack(log, { durationMs: clock.monotonic() - began });
+  }
+
   async function connect(isPlain: boolean): Promise<Redis> {
     const connection = await connectRedis(place, {
       plain: isPlain,
@@ -88,6 +102,22 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
     resources.defer(() => quit(connection));
     return connection;
   }
+}
+
+/** Milliseconds between two writes that are refused. */
+const WRITE_AGAIN = 1_000;
+
+/** Resolves when Redis takes a write: a command waits for a Redis that is away, a full one refuses it. False: the connection ended. */
+async function untilWritten(redis: Redis, key: string): Promise<boolean> {
+  while (redis.status !== 'end') {
+    const isTaken = await redis.set(key, '1', 'PX', WRITE_AGAIN).then(
+      () => true,
+      () => false,
+    );
+    if (isTaken) return true;
+    await delay(WRITE_AGAIN, undefined, { ref: false });
+  }
+  return false;
 }
 
 /** Whether the configuration names no Redis, so that po-sync starts its own. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from '../../src/cli/commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from '../../src/cli/commands/definitions/order-commands.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { versionOf } from '../../src/core/version.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -47,6 +48,24 @@ describe('help', () => {
 
   it('of a subcommand is the one that its own flag shows', async () => {
     expect(await run('help', 'batches', 'show')).toEqual(await run('batches', 'show', '--help'));
+  });
+
+  it.each([
+    [['--json', 'help'], /^Usage: po-sync /],
+    [['batches', 'show', '--help', '--json'], /^Usage: po-sync batches show/],
+    [['help', 'doctor', '--json'], /^Usage: po-sync doctor/],
+  ])('%j is one JSON document', async (argv, text) => {
+    const { code, out, err } = await run(...argv);
+    expect({ code, err, shown: JSON.parse(out) }).toEqual({
+      code: 0,
+      err: '',
+      shown: { help: expect.stringMatching(text) },
+    });
+  });
+
+  it('--version --json is one JSON document', async () => {
+    const { code, out, err } = await run('--version', '--json');
+    expect({ code, err, shown: JSON.parse(out) }).toEqual({ code: 0, err: '', shown: { version: versionOf() } });
   });
 
   it('shows the defaults of options that have a value', async () => {

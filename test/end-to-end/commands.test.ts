@@ -126,6 +126,13 @@ describe('on a terminal', () => {
       out: expect.not.stringContaining('discarded.\r\n1 order discarded'),
     });
     expect(await answered('')).toMatchObject({ code: 1, out: expect.stringContaining('Nothing was changed.') });
+    const interrupted = onTerminal(place, 'dead-letters discard --order PO-7', { NO_COLOR: '1' });
+    await until('the question', () => interrupted.out().includes('[y/N]'));
+    interrupted.type('\u0003');
+    expect({ code: await interrupted.ended, out: interrupted.out() }).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/\[y\/N\] \S*\r\nNothing was changed\.\r\n$/),
+    });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 4 });
     expect(await answered('y')).toMatchObject({ code: 0, out: expect.stringContaining('1 order discarded.') });
     expect((await place.reportsNow())[0]).toMatchObject({ open: 3 });

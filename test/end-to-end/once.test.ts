@@ -198,4 +198,28 @@ describe('start --once', () => {
     await using place = await openWorkplace();
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   });
+
+  it('says on standard error, without a terminal, which files need a person', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', `${csvOf(2)}PO-9,NEW,A-1,none\n`);
+    const { code, err } = await place.run(['start', '--once']);
+    const [{ batch = '' } = {}] = await place.reportsNow();
+    const named = `1 file needs a person (orders.csv: 1 order, batch ${batch.slice(-8)})`;
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `${named}: open the reports, or run po-sync batches list --open.\n`,
+    });
+  });
+
+  it('says on standard error why delivery is paused when the maximum wait is over', async () => {
+    await using place = await openWorkplace({ faults: { faults: [{ kind: 'answer', status: 403 }] } });
+    await place.drop('orders.csv', csvOf(1));
+    const { code, err } = await place.run(['start', '--once', '--max-wait', '5s']);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(
+        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\n$/,
+      ),
+    });
+  });
 });

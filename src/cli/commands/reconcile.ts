@@ -34,7 +34,7 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   const { found } = comparison;
   const pending = await reconciliation.pending();
   const { environment } = context.config;
-  if (!args.json) shell.out(differencesText(found, args, formatOf(shell)));
+  if (!args.json) shell.out(differencesText(found, args, formatOf(shell), pending !== undefined));
   if (!args.repair || (repairable(found) === 0 && pending === undefined)) {
     if (args.json) printJson(shell, { environment, ...differencesJson(found, args.limit) });
     return differenceCount(found) > 0 ? 2 : 0;
@@ -135,9 +135,14 @@ function areOrders(number: number, noun = 'order'): string {
   return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
 }
 
+/** Nothing is sent before the daemon has read the list, which adds and settles what the API has. */
+const ADDED_FIRST = ' Nothing to do: delivery waits until the daemon has added what the API has.';
+
 /** What to do about orders that differ: a repair settles those that are not accepted here. */
-function differingHint({ differing }: Differences, repair: boolean): string {
+function differingHint({ differing }: Differences, repair: boolean, isPending: boolean): string {
   const accepted = differing.filter(({ here }) => here === 'accepted').length;
+  if (isPending && !repair && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted'))
+    return ADDED_FIRST;
   if (accepted === differing.length) return ' Ask the owner of the API.';
   if (repair) return '';
   const which = accepted > 0 ? 'those that are not accepted' : differing.length === 1 ? 'it' : 'them';
@@ -146,10 +151,17 @@ function differingHint({ differing }: Differences, repair: boolean): string {
 
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
 
-function differencesText(found: Differences, { repair, limit = ROWS }: ReconcileArgs, format: Format): string {
+/** `isPending`: delivery waits for the list, as after a rollback. */
+function differencesText(
+  found: Differences,
+  { repair, limit = ROWS }: ReconcileArgs,
+  format: Format,
+  isPending: boolean,
+): string {
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
   const recent = young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
-  const hint = repair ? '' : ' A file that contains them sends them again. Add them first: po-sync reconcile --repair.';
+  const again = ' A file that contains them sends them again. Add them first: po-sync reconcile --repair.';
+  const hint = repair ? '' : isPending ? ADDED_FIRST : again;
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
     if (rows.length === 0) return '';
     const rest = rows.length > limit ? `… and ${count(rows.length - limit)} more; use --limit to see more.\n` : '';
@@ -166,7 +178,7 @@ function differencesText(found: Differences, { repair, limit = ROWS }: Reconcile
     ),
     section(
       differing,
-      `${areOrders(differing.length)} different at the API, in content or state.${differingHint(found, repair)}`,
+      `${areOrders(differing.length)} different at the API, in content or state.${differingHint(found, repair, isPending)}`,
       [
         { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
         { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },

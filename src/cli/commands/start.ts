@@ -6,7 +6,7 @@ import { Secret } from '../../config/secret.ts';
 import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { counted, withoutStop } from '../../core/format.ts';
+import { withoutStop } from '../../core/format.ts';
 import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { NotTaken } from '../../intake/offers.ts';
@@ -24,10 +24,11 @@ import { createLog, withWatchers } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
 import { openTracing } from '../../log/tracing/open-tracing.ts';
 import { type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
-import type { OutcomeCounts } from '../../order/outcome.ts';
+import { causeText } from '../../operate/delivery/pause-delivery.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
+import { endText, personText, type SettledBatch } from '../terminal/live-lines.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { errorFacts, printable, printJson, sentences } from '../terminal/print.ts';
 
@@ -142,16 +143,6 @@ async function runDaemon(
   return 0;
 }
 
-/** A batch in the output of `start --once --json`. */
-type SettledBatch = {
-  batch: string;
-  source: string;
-  file: string;
-  orders: number;
-  counts: OutcomeCounts;
-  needPerson: number;
-};
-
 /**
  * Takes the files that are present now, claims of dead daemons and orders that are already queued; ends when none is
  * left. 0: all is well; 2: something needs a person or is left; 130/143: interrupted.
@@ -173,42 +164,24 @@ async function startOnce(
     await using daemon = await openDaemon({ ...input, admin: false, onSettled });
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
-    reason = ended.end === 'held' ? await daemon.waitsForPerson() : undefined;
+    const pause = daemon.pause();
+    reason = ended.end === 'held' ? await daemon.waitsForPerson() : pause && causeText(pause);
   }
   const { end, notTaken } = ended;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
   const left = notTaken.map(notTakenText).join('');
-  if (live)
-    shell.out(sentences(left + (end === 'done' && left ? personText(batches) : endText(end, batches, reason)), shell));
-  else shell.err(end === 'held' || end === 'waited' ? left + endText(end, batches, reason) : left);
+  const text = left + (end === 'done' && left ? personText(batches) : endText(end, batches, reason));
+  if (live) shell.out(sentences(text, shell));
+  // Cron keeps what is on standard error: a run that is done without a person says nothing.
+  else if (exitCode === 2) shell.err(text);
   if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
-}
-
-/** The last line on a terminal; empty if the results say everything. */
-function endText(end: End, batches: readonly SettledBatch[], reason: string | undefined): string {
-  switch (end) {
-    case 'done':
-      return batches.length === 0 ? 'No files to process.\n' : personText(batches);
-    case 'held':
-      return `A person must decide: ${printable(withoutStop(reason ?? 'a batch is held'))}. The rest is kept; run po-sync status.\n`;
-    case 'waited':
-      return 'The maximum wait is over. The rest is kept; run po-sync status.\n';
-    case 'interrupted':
-      return 'Interrupted. The rest is kept.\n';
-  }
 }
 
 function notTakenText({ source, file, reason, remedy = 'The next run tries again.' }: NotTaken): string {
   const what = file === undefined ? `source ${source}` : `${file} of source ${source}`;
   return `Not taken: ${printable(`${what}: ${withoutStop(reason)}. ${remedy}`)}\n`;
-}
-
-function personText(batches: readonly SettledBatch[]): string {
-  const number = batches.filter(({ needPerson }) => needPerson > 0).length;
-  if (number === 0) return '';
-  return `${counted(number, 'file needs', 'files need')} a person: open the reports, or run po-sync batches list --open.\n`;
 }
 
 function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {

@@ -1,11 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
-import { count, cutText, duration, orders, outcomeWord, textWidth, withoutStop } from '../../core/format.ts';
+import { count, counted, cutText, duration, orders, outcomeWord, textWidth, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
+import type { End } from '../../operate/daemon.ts';
 import { byWhom } from '../../operate/delivery/pause-delivery.ts';
-import { OUTCOMES } from '../../order/outcome.ts';
+import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import { pauseEndText } from './pause-view.ts';
 import { type Paint, printable, type Tone, wrapped } from './print.ts';
 
@@ -172,4 +173,46 @@ export function finalLine(batch: Batch, page: string, format: Format): string {
 function withPage(line: string, page: string, { columns }: Format): string {
   const width = textWidth(stripVTControlCharacters(line)) + textWidth(printable(page)) + 2;
   return `${line}${width < columns ? '  ' : '\n  '}${printable(page)}\n`;
+}
+
+/** A batch in the output of `start --once --json`. */
+export type SettledBatch = {
+  batch: string;
+  source: string;
+  file: string;
+  orders: number;
+  counts: OutcomeCounts;
+  needPerson: number;
+};
+
+/** Why a run with `--once` ended, and what is left. `reason`: why a person must decide, or why delivery is paused. */
+export function endText(end: End, batches: readonly SettledBatch[], reason: string | undefined): string {
+  const why = printable(withoutStop(reason ?? ''));
+  const rest = 'The rest is kept; run po-sync status.\n';
+  switch (end) {
+    case 'done':
+      return batches.length === 0 ? 'No files to process.\n' : personText(batches);
+    case 'held':
+      return `A person must decide: ${why || 'a batch is held'}. ${rest}${personText(batches)}`;
+    case 'waited':
+      return `The maximum wait is over${why === '' ? '' : `; delivery is paused ${why}`}. ${rest}${personText(batches)}`;
+    case 'interrupted':
+      return 'Interrupted. The rest is kept.\n';
+  }
+}
+
+/** Files named among those that need a person. */
+const NAMED = 3;
+
+/** Which files need a person; empty for none. */
+export function personText(batches: readonly SettledBatch[]): string {
+  const open = batches.filter(({ needPerson }) => needPerson > 0);
+  if (open.length === 0) return '';
+  const named = open.slice(0, NAMED).map(({ file, batch, orders: all, needPerson }) => {
+    const what = all === 0 ? 'unreadable' : orders(needPerson);
+    return `${printable(file)}: ${what}, batch ${batch.slice(-8)}`;
+  });
+  const more = open.length > NAMED ? [`${open.length - NAMED} more`] : [];
+  const which = [...named, ...more].join('; ');
+  return `${counted(open.length, 'file needs', 'files need')} a person (${which}): open the reports, or run po-sync batches list --open.\n`;
 }

@@ -124,6 +124,11 @@ export function redisTrouble(log: Log, facts: { reason: string }): void {
   log.warn({ event: 'redis-trouble', ...facts }, 'Redis is not available, waiting for it');
 }
 
+/** Redis takes writes again. `durationMs`: since the trouble that was reported first. */
+export function redisBack(log: Log, facts: { durationMs: number }): void {
+  log.info({ event: 'redis-back', ...facts }, 'Redis works again');
+}
+
 /** The orders of the API's list are in the ledger. */
 export function ledgerRebuilt(log: Log, facts: { orders: number; added: number }): void {
   log.info({ event: 'ledger-rebuilt', ...facts }, "ledger rebuilt from the API's list");

@@ -22,8 +22,7 @@ export type ShownPause = Pause & { waitsForOrder?: true };
 /** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
 export function pauseAdvice(code: string): string | undefined {
   if (code === 'token-refused') return 'check the credentials, and restart the daemon after a change of them';
-  if (code === 'token-not-accepted' || code === 'http-401')
-    return 'check that authUrl and baseUrl belong to the same environment';
+  if (code === 'token-not-accepted') return 'check that authUrl and baseUrl belong to the same environment';
   if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
   return /^http-(3..|403|404|405)$/.test(code) ? 'check baseUrl and what this client may do at the API' : undefined;
 }

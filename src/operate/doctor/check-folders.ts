@@ -5,6 +5,7 @@ import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
+import { size } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
 import type { Store } from '../../redis/store.ts';
@@ -15,6 +16,12 @@ import { type Finding, failure } from './finding.ts';
 /** A disk with fewer free bytes is nearly full. */
 const LOW = 200_000_000;
 
+/** A disk with fewer free bytes is full for Redis, which writes a log and replaces it from time to time. */
+const FULL = 1_000_000;
+
+/** The check of the folder that the private Redis and the checkpoint of the ledger need. */
+const DATA = 'folder data';
+
 /** The folders to which an inbox's files are renamed. */
 const WITHIN = ['processing', 'done', 'failed'];
 
@@ -22,7 +29,7 @@ const WITHIN = ['processing', 'done', 'failed'];
 export async function checkFolders(config: Config): Promise<Finding[]> {
   const own = [
     { check: 'folder reports', folder: config.reports.path },
-    { check: 'folder data', folder: config.data },
+    { check: DATA, folder: config.data },
   ];
   const answers = config.sources.flatMap(({ name, answers: folder }) =>
     folder === undefined ? [] : [{ name, folder }],
@@ -137,10 +144,15 @@ async function tryWriting(folder: string): Promise<void> {
 
 async function roomIn(check: string, folder: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(folder);
-  const free = bavail * bsize;
+  return roomFinding(check, folder, bavail * bsize);
+}
+
+/** `free`: bytes that are left on the disk of a folder. Without room in `data`, the private Redis ends and nothing is delivered. */
+export function roomFinding(check: string, folder: string, free: number): Finding[] {
   if (free >= LOW) return [];
-  const message = `only ${Math.round(free / 1_000_000)} MB free on the disk of ${folder}`;
-  return [{ check, state: 'warn', message, remedy: 'Free disk space: reports and ledger are written there.' }];
+  const message = `only ${size(free)} free on the disk of ${folder}`;
+  const state = check === DATA && free < FULL ? 'fail' : 'warn';
+  return [{ check, state, message, remedy: 'Free disk space: reports and ledger are written there.' }];
 }
 
 async function onOtherDevices(folder: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkFolders, unusable } from '../../../src/operate/doctor/check-folders.ts';
+import { checkFolders, roomFinding, unusable } from '../../../src/operate/doctor/check-folders.ts';
 import { configOf } from '../../support/config-text.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -53,6 +53,19 @@ describe('folders', () => {
   ])('that fail with %s get a remedy that helps', (code, says, remedy) => {
     const found = unusable('folder', '/srv', Object.assign(new Error(code), { code }));
     expect(found).toMatchObject({ state: 'fail', message: expect.stringContaining(`/srv ${says}`), remedy });
+  });
+
+  it.each([
+    ['folder data', 0, 'fail', 'only 0 bytes free'],
+    ['folder data', 500_000, 'fail', 'only 500.0 kB free'],
+    ['folder data', 50_000_000, 'warn', 'only 50.0 MB free'],
+    ['folder reports', 0, 'warn', 'only 0 bytes free'],
+  ])('%s with %i free bytes: %s', (name, free, state, message) => {
+    const remedy = expect.stringContaining('Free disk space');
+    expect(roomFinding(name, '/srv', free)).toEqual([
+      { check: name, state, message: `${message} on the disk of /srv`, remedy },
+    ]);
+    expect(roomFinding(name, '/srv', 300_000_000)).toEqual([]);
   });
 
   it('of another environment fail', async () => {
