@@ -110,7 +110,7 @@ export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
  */
 export async function openConfig(
   args: Omit<CommonArgs, 'json'>,
-  shell: Pick<Shell, 'env' | 'cwd'>,
+  shell: Pick<Shell, 'env' | 'cwd' | 'protect'>,
   needs: { confirm: boolean },
 ): Promise<{ config: Config; warnings: string[] }> {
   const { cwd } = shell;
@@ -120,6 +120,8 @@ export async function openConfig(
   const loaded = loadConfig({ text, file, env, ...chosen });
   const name = shortest(file, cwd);
   if (!loaded.ok) throw invalid(file, name, loaded.problems);
+  const { environment } = loaded.config;
+  if (loaded.config.environments[environment]?.protected) shell.protect?.(environment);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
   return {
     config: loaded.config,

@@ -5,7 +5,7 @@ import { type CommandTree, completionCommand, SHELLS } from './commands/completi
 import { addCommand, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
-import type { Shell } from './shell.ts';
+import { type Shell, withHints } from './shell.ts';
 import { errorDocument, errorText, printJson } from './terminal/print.ts';
 
 const GROUPS = {
@@ -21,8 +21,9 @@ const GROUP_EXAMPLES: Record<keyof typeof GROUPS, string[]> = {
 };
 
 /** Runs the program to its exit code. Prints an error as text or, with `--json`, as `{error: {…}}`. */
-export async function runProgram(shell: Shell): Promise<number> {
-  const isJson = wantsJson(shell.argv);
+export async function runProgram(given: Shell): Promise<number> {
+  const isJson = wantsJson(given.argv);
+  const shell = isJson ? given : withHints(given);
   try {
     return await runCommandLine(shell, isJson);
   } catch (error) {

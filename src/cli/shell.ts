@@ -23,4 +23,25 @@ export type Shell = {
   signal: AbortSignal;
   /** Notifies a process manager (pm2, systemd) that po-sync is ready. */
   ready: () => void;
+  /** The command works on this protected environment: commands that its texts name need `--confirm`. */
+  protect?: (environment: string) => void;
 };
+
+/** Commands that change something, as messages name them. `pause` needs no confirmation. */
+const CHANGING =
+  /\bpo-sync(?=\s+(?:start|resume|batches\s+(?:show\|)?(?:release|cancel)|dead-letters\s+(?:retry|discard|resolve)|reconcile\s+--repair)\b)/g;
+
+/** The same shell. On a protected environment, commands that its texts name can be run as they are shown. */
+export function withHints(shell: Shell): Shell {
+  let command = 'po-sync';
+  const shown = (text: string) => text.replace(CHANGING, () => command);
+  const own: Partial<Shell> = {
+    out: (text) => shell.out(shown(text)),
+    err: (text) => shell.err(shown(text)),
+    protect: (environment) => {
+      command = `po-sync --confirm ${environment}`;
+    },
+  };
+  // Keeps the getters.
+  return Object.assign(Object.create(shell) as Shell, own);
+}

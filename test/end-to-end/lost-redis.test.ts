@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../support/shared-redis.ts';
+import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
@@ -28,4 +29,26 @@ it('after Redis has lost its data, commands know what the reports know', async (
   expect(explained.content).toMatchObject({ status: 'missing', message: expect.stringContaining('first.csv') });
   const { out } = await place.run(['explain', 'GOOD-1']);
   expect(out).not.toMatch(/already had it|had not sent it/);
+});
+
+it('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, sandbox: { record: true } });
+  await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  await place.setFaults([{ kind: 'answer', on: 'list', status: 500 }]);
+  const daemon = place.start(['start']);
+  await until('the pause', async () => (await place.run(['status'])).out.includes('(ledger-rolled-back)'));
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  await place.setFaults([]);
+  const { code, out } = await place.run(['reconcile']);
+  expect(code).toBe(2);
+  expect(out).toContain('2 orders are at the API but not in the ledger. Nothing to do: delivery waits until');
+  expect(out).not.toContain('sends them again');
+
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect((await place.run(['reconcile'])).out).toContain('They agree.');
 });
