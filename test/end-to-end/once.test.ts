@@ -203,8 +203,8 @@ describe('start --once', () => {
     await using place = await openWorkplace();
     await place.drop('orders.csv', `${csvOf(2)}PO-9,NEW,A-1,none\n`);
     const { code, err } = await place.run(['start', '--once']);
-    const [{ batch = '' } = {}] = await place.reportsNow();
-    const named = `1 file needs a person (orders.csv: 1 order, batch ${batch.slice(-8)})`;
+    const [report] = await place.reportsNow();
+    const named = `1 file needs a person (orders.csv: 1 order, batch ${report?.batch.slice(-8)})`;
     expect({ code, err }).toEqual({
       code: 2,
       err: `${named}: open the reports, or run po-sync batches list --open.\n`,
