@@ -1,4 +1,4 @@
-import { count, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
+import { count, iso, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
@@ -109,10 +109,9 @@ export function batchTable(caption: string, batches: readonly BatchView[], { now
 
 /** A finished batch is green only if nothing in it needs a person, and if it was not cancelled. */
 function standingOf(view: BatchView): Html {
-  const { batch, standing } = view;
-  const { unsettled, cancelled, open } = batch;
-  const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : TONES[standing];
-  const tone = unsettled ? 'bad' : standing === 'finished' ? end : TONES[standing];
+  const { unsettled, cancelled, open } = view.batch;
+  const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
+  const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : TONES[view.standing];
   return html`${badge(tone, standingText(view))}${unsettled && html` ${unsettled.reason}`}`;
 }
 
@@ -203,10 +202,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
     ['to dismiss it', toDismiss && html`remove <code>${toDismiss}</code>`],
     ['held', held && html`since ${timeText(new Date(held.since).toISOString())}: ${held.reason}`],
-    [
-      'no report yet',
-      unsettled && html`since ${timeText(new Date(unsettled.since).toISOString())}: ${unsettled.reason}. ${UNSETTLED}`,
-    ],
+    ['no report yet', unsettled && html`since ${timeText(iso(unsettled.since))}: ${unsettled.reason}. ${UNSETTLED}`],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
     ['for your operator: report', html`<code>${report}</code>`],
