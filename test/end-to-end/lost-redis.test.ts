@@ -49,6 +49,9 @@ it('while a ledger that was rolled back waits for the list, reconcile says that 
   expect(out).toContain('2 orders are at the API but not in the ledger. Nothing to do: delivery waits until');
   expect(out).not.toContain('sends them again');
 
+  // And so it is: a file with both sends none of them again.
+  await place.drop('again.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect([...place.stored().values()]).toEqual([1, 1]);
   expect((await place.run(['reconcile'])).out).toContain('They agree.');
 });
