@@ -139,9 +139,11 @@ function see({ context }: Line, attempt: Attempt & { intended: Entry }, end: Htt
 
 /** Holds the batch whose orders are refused alike. */
 async function watchBatch({ guards, context }: Line, { intended: { batch }, seen }: Ended): Promise<void> {
-  const reason = guards.refusals.take(batch, seen);
-  if (reason === undefined) return;
-  if (await guards.held.hold(batch, reason, context.store.time.now())) batchHeld(context.log, { batch, reason });
+  const refused = guards.refusals.take(batch, seen);
+  if (refused === undefined) return;
+  const done = await guards.held.hold(batch, refused, context.store.time.now());
+  if (done === 'held') batchHeld(context.log, { batch, reason: refused.reason });
+  if (done === 'not') guards.refusals.allow(batch, refused);
 }
 
 /** Records what the attempt showed. An order whose token was renewed is tried again at once. */

@@ -2,6 +2,7 @@ import type { Seen } from '../api/classify.ts';
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Refused } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -87,13 +88,15 @@ function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: 
     held = now;
   }
 
-  /** Holds a batch until a person releases it; false when it was held already. */
-  async function hold(batch: string, reason: string, at: number): Promise<boolean> {
+  /** Holds a batch until a person releases it. */
+  async function hold(batch: string, refused: Refused, at: number): ReturnType<Batches['hold']> {
     held.add(batch);
     holds += 1;
     storing += 1;
     try {
-      return await batches.hold(batch, reason, at);
+      const done = await batches.hold(batch, refused, at);
+      if (done === 'not') held.delete(batch);
+      return done;
     } finally {
       storing -= 1;
     }
@@ -106,8 +109,10 @@ function createHeldBatches(batches: Pick<Batches, 'held' | 'hold'>, onReleased: 
 type RefusalRule = { share: number; of: number };
 
 type Refusals = {
-  /** Records an answer; returns the reason when the batch is to be held. */
-  take(batch: string, seen: Seen): string | undefined;
+  /** Records an answer; returns what was refused when the batch is to be held. */
+  take(batch: string, seen: Seen): Refused | undefined;
+  /** A person released the batch although such refusals were known. */
+  allow(batch: string, refused: Refused): void;
   /** Forgets the answers of a batch that a person released. */
   forget: (batch: string) => void;
 };
@@ -120,24 +125,29 @@ const MOST = 1000;
  * as well as ten thousand.
  */
 function watchRefusals({ share, of }: RefusalRule): Refusals {
-  const answers = new Map<string, string[]>();
+  const answers = new Map<string, { last: string[]; allowed: Set<string> }>();
 
   return {
     take(batch, seen) {
       if (seen.kind !== 'accepted' && seen.kind !== 'refused') return undefined;
-      const last = answers.get(batch) ?? [];
+      const known = answers.get(batch) ?? { last: [], allowed: new Set<string>() };
+      const { last, allowed } = known;
       answers.delete(batch);
-      answers.set(batch, last);
+      answers.set(batch, known);
       if (answers.size > MOST) answers.delete(answers.keys().next().value ?? '');
       last.push(seen.kind === 'refused' ? wordingOf(seen.said) : '');
       if (last.length > of) last.shift();
       if (seen.kind === 'accepted' || last.length < of) return undefined;
-      const alike = last.filter((one) => one === last.at(-1)).length;
-      return alike >= share * of
-        ? `${alike} of the last ${of} answers are the same refusal: ${seen.said.message}`
-        : undefined;
+      const alike = last.at(-1) ?? '';
+      const number = last.filter((one) => one === alike).length;
+      if (number < share * of || allowed.has(alike)) return undefined;
+      return { reason: `${number} of the last ${of} answers are the same refusal: ${seen.said.message}`, alike };
     },
-    forget: (batch) => void answers.delete(batch),
+    allow: (batch, { alike }) => void answers.get(batch)?.allowed.add(alike),
+    forget(batch) {
+      const known = answers.get(batch);
+      if (known) known.last = [];
+    },
   };
 }
 

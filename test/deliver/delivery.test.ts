@@ -240,6 +240,41 @@ describe('delivery', () => {
     expect(counts?.accepted).toBeGreaterThan(100);
   });
 
+  it('a release by a person lifts the hold for the refusals that were known; others hold the batch again and say so', async () => {
+    const refuse = (message: string, calls: string) => ({
+      kind: 'answer',
+      status: 400,
+      message,
+      orders: ['WRONG-*'],
+      calls,
+    });
+    await using rig = await openDeliveryRig({
+      delivery: { concurrency: 4, refusalHold: { share: 0.5, of: 10 } },
+      faults: { faults: [refuse('article A-7 is unknown', '1-60'), refuse('the customer is blocked', '61-200')] },
+    });
+    const wrong = numbersOf(200).map((number) => `WRONG-${number}`);
+    await rig.submit('b1', wrong);
+    const refused = async () => (await rig.batches.find('b1'))?.counts.refused ?? 0;
+    const held = () => until('the hold', async () => (await rig.batches.find('b1'))?.held);
+    async function release(at: number): Promise<void> {
+      await rig.batches.release('b1', { at, who: 'anna' });
+      await until('the release', () => !rig.held.has('b1'));
+      for (const number of wrong) await rig.store.redis.zadd(rig.store.keys.due, 'XX', rig.store.time.now(), number);
+    }
+    expect((await held()).reason).toMatch(/is unknown$/);
+    expect(await refused()).toBeLessThan(16);
+    await release(Date.UTC(2026, 10, 23, 2, 36, 22));
+    // 44 more refusals like those before do not hold it again, five of another kind do.
+    expect((await held()).reason).toMatch(
+      /customer is blocked \(held again, after a release by anna at 2026-11-23 .*:36:22.*\)$/,
+    );
+    expect(await refused()).toBeGreaterThan(60);
+    await release(rig.store.time.now());
+    await rig.settled();
+    expect(await refused()).toBe(200);
+    expect(rig.lines.filter(({ event }) => event === 'batch-held')).toHaveLength(2);
+  });
+
   it('hands out orders again that the queue lost', async () => {
     await using rig = await openDeliveryRig();
     const { keys, redis, time } = rig.store;

@@ -145,7 +145,7 @@ describe('a batch', () => {
     await two.batches.begin(file, two.time.now());
     await two.batches.hold(
       'b-1',
-      '40 of the last 40 answers are the same refusal: article "A B" of PO-7 is unknown',
+      { reason: '40 of the last 40 answers are the same refusal: article "A B" of PO-7 is unknown', alike: '' },
       1,
     );
     await two.look();
@@ -165,7 +165,7 @@ describe('a batch', () => {
   it('that is held again after a release is reported again', async () => {
     await two.batches.begin(file, two.time.now());
     for (const since of [1, 2]) {
-      await two.batches.hold('b-1', 'alike', since);
+      await two.batches.hold('b-1', { reason: 'alike', alike: '400 alike' }, since);
       await two.look();
       await two.batches.release('b-1');
       await two.look();

@@ -1,3 +1,4 @@
+import { stamp } from '../../core/format.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
@@ -13,6 +14,14 @@ export type ControlDeps = {
   identity?: LedgerIdentity;
 };
 
+/** Why a batch is held, and what all those refusals say, without parts that identify an order. */
+export type Refused = { reason: string; alike: string };
+
+/** The last release by a person, and the refusals that were known at any of them. */
+function releasedFrom(text: string | null | undefined): { at: number; who: string; alike: string[] } | undefined {
+  return text == null ? undefined : (JSON.parse(text) as { at: number; who: string; alike: string[] });
+}
+
 /** The arguments of an entry in the stream of changes, which keeps about the last 20,000. */
 export function changeOf(batch: string): ['MAXLEN', '~', number, '*', 'batch', string] {
   return ['MAXLEN', '~', 20_000, '*', 'batch', batch];
@@ -23,28 +32,43 @@ export function createBatchControl(deps: ControlDeps) {
   const { redis, keys } = deps;
 
   /**
-   * Holds a batch: none of its orders is sent until it is released. False when it was held already, or is done: orders
-   * of a batch that is done are sent only because a person asks for it, and no list would show the hold.
+   * Holds a batch: none of its orders is sent until it is released. `alike`: what its refusals have in common. `not`
+   * when a person released it although they were known, and when it is done: orders of such a batch are sent only because
+   * a person asks for it, and no list would show the hold.
    */
-  async function hold(batch: string, reason: string, since: number): Promise<boolean> {
-    if ((await redis.hget(keys.batch(batch), 'state')) === 'done') return false;
-    const fresh = await redis.hsetnx(keys.batch(batch), 'held', JSON.stringify({ reason, since }));
-    await redis
+  async function hold(batch: string, { reason, alike }: Refused, since: number): Promise<'held' | 'before' | 'not'> {
+    const key = keys.batch(batch);
+    const [state, text] = await redis.hmget(key, 'state', 'released');
+    const released = releasedFrom(text);
+    if (state === 'done' || released?.alike.includes(alike)) return 'not';
+    const again = released ? ` (held again, after a release by ${released.who} at ${stamp(released.at)})` : '';
+    const fresh = await redis.hsetnx(key, 'held', JSON.stringify({ reason: `${reason}${again}`, since }));
+    const step = redis
       .multi()
       .sadd(keys.held, batch)
-      .xadd(keys.changes, ...changeOf(batch))
-      .exec();
-    return fresh === 1;
+      .xadd(keys.changes, ...changeOf(batch));
+    if (fresh === 1) step.hset(key, { heldFor: alike });
+    await step.exec();
+    return fresh === 1 ? 'held' : 'before';
   }
 
-  /** Releases a held batch; false when it was not held. Its orders are sent when the sweeper finds them, at the latest. */
-  async function release(batch: string): Promise<boolean> {
-    await redis
+  /**
+   * Releases a held batch; false when it was not held. Its orders are sent when the sweeper finds them, at the latest. A
+   * person who releases it has decided on refusals like these: they do not hold it again.
+   */
+  async function release(batch: string, by?: { at: number; who: string }): Promise<boolean> {
+    const key = keys.batch(batch);
+    const [heldFor, text] = await redis.hmget(key, 'heldFor', 'released');
+    const step = redis
       .multi()
       .srem(keys.held, batch)
-      .xadd(keys.changes, ...changeOf(batch))
-      .exec();
-    return (await redis.hdel(keys.batch(batch), 'held')) === 1;
+      .xadd(keys.changes, ...changeOf(batch));
+    if (by && heldFor != null) {
+      const alike = new Set([...(releasedFrom(text)?.alike ?? []), heldFor]);
+      step.hset(key, { released: JSON.stringify({ ...by, alike: [...alike] }) });
+    }
+    await step.exec();
+    return (await redis.hdel(key, 'held')) === 1;
   }
 
   function held(): Promise<string[]> {

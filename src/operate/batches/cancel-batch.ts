@@ -113,9 +113,10 @@ async function countUnderWay(batch: string, { ledger, store }: OperatorContext):
 const NOTICED = 1_500;
 
 /** Releases a held batch: its orders are due at once. False if it was not held. */
-export async function releaseBatch({ batch }: Batch, { batches, ledger, store }: OperatorContext): Promise<boolean> {
-  const { redis, keys, time } = store;
-  if (!(await batches.release(batch))) return false;
+export async function releaseBatch({ batch }: Batch, context: OperatorContext): Promise<boolean> {
+  const { batches, ledger, operator } = context;
+  const { redis, keys, time } = context.store;
+  if (!(await batches.release(batch, { at: time.now(), who: operator.who }))) return false;
   for await (const entries of ordersUnderWay([batch], { ledger, redis, keys })) {
     const waiting = entries.filter(({ state }) => state === 'queued' || state === 'retry');
     const due = time.now() + NOTICED;

@@ -61,7 +61,7 @@ function stepsForHeld({ batch, counts: { refused } }: Report): Html[] {
   return [
     html`<b>Show this page to your operator, who decides.</b> Do not drop the file again. Say whether the articles and order numbers below are right: if they are, the mapping or the API may be wrong, not the orders.`,
     html`For your operator: check the errors. If most orders are refused with the same message, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} To send the remaining orders, release the batch: ${command('po-sync', 'batches', 'release', batch)} To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)}`,
-    html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders; a cancellation withdraws them, and they are in no fix file.`,
+    html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
 

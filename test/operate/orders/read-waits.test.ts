@@ -62,7 +62,7 @@ describe('the orders that wait', () => {
     const follower = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
     await ledger.followers.follow([{ entry: order('A', 0), follower, repeats: result }]);
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
-    await batches.hold(batch, 'alike', 1);
+    await batches.hold(batch, { reason: 'alike', alike: '' }, 1);
     // Of nine orders, two wait, one waits for another, one has its outcome.
     expect(await readWaits(rig)).toMatchObject([{ for: 'release', orders: 2, unread: 5 }, { for: 'order' }]);
     await batches.admitted(batch, 9, '');
