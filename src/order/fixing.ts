@@ -47,6 +47,9 @@ export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
 export const NUMBER_TAKEN =
   'If this is the same order, discard it: the API cannot change an order, so agree on the change with the supplier. Enter another number only if it really is another order.';
 
+/** Problem code of an order with errors whose number another file has, accepted or in progress. */
+export const NUMBER_KNOWN = 'number-known';
+
 /** Problem code of an order in a fix file whose row is already another order. */
 export const ALREADY_CORRECTED = 'already-corrected';
 

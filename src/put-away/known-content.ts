@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import type { Known } from '../ledger/entry.ts';
+import type { EntryState, Known } from '../ledger/entry.ts';
+import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import type { Order } from '../order/order.ts';
+import { NUMBER_KNOWN, NUMBER_TAKEN } from '../order/fixing.ts';
+import { firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
@@ -64,4 +66,41 @@ export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, confi
       if (wanted.size === 0) return;
     }
   }
+}
+
+/** Builds what names the batch that the ledger has an order from; undefined where only the API has it. */
+export function createTitles(batches: Batches): (known: Known | undefined) => Promise<string | undefined> {
+  const titles = new Map<number, string | undefined>();
+  return async (known) => {
+    const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
+    if (!titles.has(no)) {
+      const name = await batches.nameOf(no);
+      titles.set(no, name && batchTitle(name, (await batches.find(name))?.name));
+    }
+    return titles.get(no);
+  };
+}
+
+const UNDER_WAY: ReadonlySet<string> = new Set<EntryState>(['queued', 'sending', 'retry', 'unknown']);
+
+type Elsewhere = Exclude<Known, { kind: 'nothing' }>;
+
+/** Whether another batch brought an order with this number that is accepted or in progress. */
+export function isElsewhere(known: Known | undefined, { batch, no }: Batch): known is Elsewhere {
+  if (known?.kind === 'accepted') return known.compact.batchNo !== no;
+  return known?.kind === 'open' && known.entry.batch !== batch && UNDER_WAY.has(known.entry.state);
+}
+
+/** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
+export function withKnownNumber(
+  order: InvalidOrder,
+  known: Elsewhere,
+  title = 'the API, which had it before po-sync',
+  content?: Order,
+): InvalidOrder {
+  const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
+  const items = content ? `, as ${firstItems(content.items)}` : '';
+  const message = `this number is already ${state} from ${title}${items}. ${NUMBER_TAKEN}`;
+  const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
+  return { ...order, problems: [...order.problems, problem] };
 }

@@ -2,13 +2,12 @@ import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createdTwice, type Ledger } from '../ledger/ledger.ts';
-import { batchTitle } from '../order/batch.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import type { KnownContent } from './known-content.ts';
+import { createTitles, isElsewhere, type KnownContent, withKnownNumber } from './known-content.ts';
 
 const PAGE = 500;
 
@@ -31,7 +30,7 @@ export async function* reportOrders(
 function createJoin(batch: Batch, deps: Deps) {
   const { batches, ledger, knownContent } = deps;
   const checkedAt = iso(batch.startedAt);
-  const titles = new Map<number, string | undefined>();
+  const titleOf = createTitles(batches);
 
   async function join(page: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
     const ordinals = page.map(({ ordinal }) => ordinal);
@@ -41,9 +40,10 @@ function createJoin(batch: Batch, deps: Deps) {
       ledger.lookup(numbers),
       ledger.listedTwice.timesOf(numbers),
     ]);
-    const conflicts = page.flatMap(({ number, ordinal }, i) =>
-      stored[i]?.outcome === 'conflict' ? [{ number, ordinal, known: known[i] }] : [],
-    );
+    const conflicts = page.flatMap(({ number, ordinal, valid }, i) => {
+      const isConflict = stored[i]?.outcome === 'conflict' || (!valid && isElsewhere(known[i], batch));
+      return isConflict ? [{ number, ordinal, known: known[i] }] : [];
+    });
     const content = await knownContent(conflicts);
     const joined = page.map((order, i) => joinOne(order, stored[i], known[i], content.get(order.number)));
     return (await Promise.all(joined)).map((one, i) => withTimes(one, times[i]));
@@ -57,7 +57,11 @@ function createJoin(batch: Batch, deps: Deps) {
   ): Promise<ReportedOrder> {
     if (!order.valid) {
       const isKnown = stored !== undefined && stored.outcome !== 'invalid';
-      return isKnown ? withoutDeadLetter(order, stored) : invalid(order, checkedAt);
+      if (isKnown) return withoutDeadLetter(order, stored);
+      return invalid(
+        isElsewhere(known, batch) ? withKnownNumber(order, known, await titleOf(known), content) : order,
+        checkedAt,
+      );
     }
     if (stored) return withStored(order, stored, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
@@ -70,12 +74,7 @@ function createJoin(batch: Batch, deps: Deps) {
   }
 
   async function sameAs(known: Known | undefined): Promise<string> {
-    const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
-    if (!titles.has(no)) {
-      const name = await batches.nameOf(no);
-      titles.set(no, name && batchTitle(name, (await batches.find(name))?.name));
-    }
-    const title = titles.get(no);
+    const title = await titleOf(known);
     return title === undefined ? 'the API already had this order' : `the same order is in ${title}`;
   }
 

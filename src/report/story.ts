@@ -1,5 +1,6 @@
 import { counted, orders } from '../core/format.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { itemsIn, itemTexts } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import { problemText } from '../order/record.ts';
@@ -92,6 +93,8 @@ export type ErrorGroup = {
   nameless: number;
   /** How many of them were settled since. */
   closed: number;
+  /** How many of the open ones have a number that is accepted or in progress already. */
+  taken: number;
   /** How many of them came back and need a person in a newer batch. */
   waiting: number;
   firstAt: string;
@@ -116,6 +119,7 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   if (isNameless(deadLetter)) group.nameless += 1;
   if (deadLetter.closed?.waitsIn !== undefined) group.waiting += 1;
   else if (deadLetter.closed !== undefined) group.closed += 1;
+  else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
   if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
   if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
@@ -140,14 +144,9 @@ export function byWeight(groups: ErrorGroups): ErrorGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** How many dead letters of a kind are rows without an order number, also those that were settled since. */
-export function namelessOf(groups: ErrorGroups, kind: DeadLetterKind): number {
-  return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.nameless : sum), 0);
-}
-
-/** How many dead letters of a kind were settled since. */
-export function closedOf(groups: ErrorGroups, kind: DeadLetterKind): number {
-  return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group.closed : sum), 0);
+/** One of the counts of a group, of all groups of a kind. */
+export function sumOf(groups: ErrorGroups, kind: DeadLetterKind, of: 'nameless' | 'closed' | 'taken'): number {
+  return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group[of] : sum), 0);
 }
 
 /** How many orders came back and need a person in a newer batch. `nameless`: how many of them have no order number. */
@@ -221,8 +220,8 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   const { kind, firstAt, lastAt } = deadLetter;
-  const none = { count: 0, nameless: 0, closed: 0, waiting: 0, orders: [], articles: new Map<string, number>() };
-  return { kind, ...sample, ...none, firstAt, lastAt };
+  const none = { count: 0, nameless: 0, closed: 0, taken: 0, waiting: 0, orders: [] };
+  return { kind, ...sample, ...none, articles: new Map(), firstAt, lastAt };
 }
 
 function affected(deadLetter: DeadLetter): AffectedOrder {

@@ -303,6 +303,31 @@ it('a row of a file that is dropped twice becomes one order, and the second batc
   expect(await settled('drop-meant.csv', meant)).toMatchObject({ counts: { accepted: 3 } });
 });
 
+it('an order with errors that another file has already names that file and its items', async () => {
+  const head = 'PO_NO;MATNR;MENGE\n';
+  const first = await settled('known.csv', `${head}DK-1;A-2;6 boxes\nDK-1;A-3;1\n`);
+  expect((await lettersOf(first))[0]?.problems).toHaveLength(1);
+  const mended = (await place.read(first, 'dead-letters.csv')).replace('6 boxes', '6');
+  await settled('known-fix.csv', mended);
+  const next = await settled('known-next.csv', `${head}DK-1;A-2;6 boxes\nDK-1;A-3;1\nDK-2;A-2;2 boxes\n`);
+  expect(next).toMatchObject({ counts: { invalid: 2 }, open: 2 });
+  const said = 'this number is already accepted from "known-fix.csv"';
+  const [known, other] = await lettersOf(next);
+  expect(known?.problems).toMatchObject([
+    { field: 'MENGE' },
+    { line: 2, field: '', code: 'number-known', message: expect.stringContaining(said) },
+  ]);
+  expect(known?.problems?.[1]?.message).toContain(', as A-2 × 6, A-3 × 1. If this is the same order, discard it');
+  expect(other?.problems).toMatchObject([{ field: 'MENGE' }]);
+  const fix = (await place.read(next, 'dead-letters.csv')).split('\n');
+  expect(fix[1]).toContain(`is already accepted from ""known-fix.csv""`);
+  expect(fix[3]).not.toContain('already');
+  const page = await place.read(next, 'report.html');
+  expect(page).toContain('<b>Correct 1 order.</b>');
+  expect(page).toContain('<b>Do not correct 1 order that po-sync has already.</b>');
+  expect(page).toContain('this number is already accepted from &quot;known-fix.csv&quot;');
+});
+
 it('an older copy of a fix file under another number is held when its order was sent since', async () => {
   const head = 'PO_NO;MATNR;MENGE\n';
   const first = await settled('old.csv', `${head}OW-1;NO-SUCH-ARTICLE;1\nOW-2;A-1;none\nOW-3;A-1;none\n`);

@@ -31,6 +31,37 @@ export function changeOf(batch: string): ['MAXLEN', '~', number, '*', 'batch', s
 export function createBatchControl(deps: ControlDeps) {
   const { redis, keys } = deps;
 
+  /** No further order of the batch is admitted to be sent. */
+  async function cancel(batch: string, by: { at: number; who: string }): Promise<void> {
+    await redis
+      .multi()
+      .hset(keys.batch(batch), { cancelled: by.at, cancelledBy: JSON.stringify(by) })
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
+  }
+
+  async function isCancelled(batch: string): Promise<boolean> {
+    return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
+  }
+
+  /** Its report could not be written or its file not be put away. Keeps when that began. */
+  async function notSettled(batch: string, reason: string, at: number): Promise<void> {
+    const [state, text] = await redis.hmget(keys.batch(batch), 'state', 'unsettled');
+    if (state == null || state === 'done') return;
+    const known = text == null ? undefined : (JSON.parse(text) as { reason: string; since: number });
+    if (known?.reason === reason) return;
+    await redis
+      .multi()
+      .hset(keys.batch(batch), 'unsettled', JSON.stringify({ reason, since: known?.since ?? at }))
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
+  }
+
+  return { cancel, isCancelled, notSettled, ...createHolds(deps), ...createReading(deps) };
+}
+
+/** How a batch is held because of its answers, and released. */
+function createHolds({ redis, keys }: ControlDeps) {
   /**
    * Holds a batch: none of its orders is sent until it is released. `alike`: what its refusals have in common. `not`
    * when a person released it although they were known, and when it is done: orders of such a batch are sent only because
@@ -75,33 +106,7 @@ export function createBatchControl(deps: ControlDeps) {
     return redis.smembers(keys.held);
   }
 
-  /** No further order of the batch is admitted to be sent. */
-  async function cancel(batch: string, by: { at: number; who: string }): Promise<void> {
-    await redis
-      .multi()
-      .hset(keys.batch(batch), { cancelled: by.at, cancelledBy: JSON.stringify(by) })
-      .xadd(keys.changes, ...changeOf(batch))
-      .exec();
-  }
-
-  async function isCancelled(batch: string): Promise<boolean> {
-    return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
-  }
-
-  /** Its report could not be written or its file not be put away. Keeps when that began. */
-  async function notSettled(batch: string, reason: string, at: number): Promise<void> {
-    const [state, text] = await redis.hmget(keys.batch(batch), 'state', 'unsettled');
-    if (state == null || state === 'done') return;
-    const known = text == null ? undefined : (JSON.parse(text) as { reason: string; since: number });
-    if (known?.reason === reason) return;
-    await redis
-      .multi()
-      .hset(keys.batch(batch), 'unsettled', JSON.stringify({ reason, since: known?.since ?? at }))
-      .xadd(keys.changes, ...changeOf(batch))
-      .exec();
-  }
-
-  return { hold, release, held, cancel, isCancelled, notSettled, ...createReading(deps) };
+  return { hold, release, held };
 }
 
 /** How the reading of a file waits and ends. */

@@ -1,7 +1,7 @@
 import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { allNameless, closedOf, namelessOf, openText, type Story } from '../story.ts';
+import { allNameless, openText, type Story, sumOf } from '../story.ts';
 import { type Html, html, reportLink, visible } from './html.ts';
 
 /**
@@ -16,8 +16,8 @@ type Look = 'done' | 'idle' | 'hatched' | 'waiting';
 /** The counts by outcome: a bar, a tile for each outcome that occurred, and the other outcomes on one line. */
 export function countsSection(report: Report, story: Story): Html | undefined {
   const shares = OUTCOMES.map((outcome): Share => {
-    const settled = needsPerson(outcome) ? closedOf(story.groups, outcome) : 0;
-    const nameless = needsPerson(outcome) ? namelessOf(story.groups, outcome) : 0;
+    const settled = needsPerson(outcome) ? sumOf(story.groups, outcome, 'closed') : 0;
+    const nameless = needsPerson(outcome) ? sumOf(story.groups, outcome, 'nameless') : 0;
     return { outcome, number: report.counts[outcome], settled, nameless };
   });
   const present = shares.filter((share) => share.number > 0);

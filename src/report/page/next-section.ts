@@ -1,7 +1,7 @@
 import { count, orders } from '../../core/format.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { openOf, openText, type Story, totalsOf } from '../story.ts';
+import { openOf, openText, type Story, sumOf, totalsOf } from '../story.ts';
 import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
@@ -105,10 +105,12 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
   const totals = totalsOf(groups);
-  const correctable = toCorrect - totals;
+  const taken = sumOf(groups, 'invalid', 'taken');
+  const correctable = toCorrect - totals - taken;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
     correctable > 0 ? correct(openText(correctable, nameless - totals), report, fixFiles) : undefined,
+    taken > 0 ? alreadyKnown(taken, correctable > 0 ? [] : fixFiles) : undefined,
     nameless > totals ? repeatNumbers() : undefined,
     totals > 0 ? discardTotals(totals) : undefined,
     conflicts.count > 0 ? conflict(conflicts, report, correctable > 0 ? [] : fixFiles) : undefined,
@@ -141,6 +143,13 @@ function cameBack(number: number, settled: number): string {
 /** Merged cells, and lists that show a number only in its first row. */
 function repeatNumbers(): Html {
   return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below. If all your files are like that, ask your operator. For your operator: <code>fillDown</code> in the mapping.`;
+}
+
+/** The same file a day later, or an edited one: what was corrected in between is not to be corrected again. */
+function alreadyKnown(number: number, fixFiles: readonly string[]): Html {
+  const [have, them] = number === 1 ? ['has a number', 'it'] : ['have numbers', 'each of them'];
+  const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
+  return html`<b>Do not correct ${orders(number)} that po-sync has already.</b> ${number === 1 ? 'It' : 'They'} ${have} from another file, which the message names, with the items. If it is the same order, discard ${them} in the dashboard, or ask your operator. Enter another number${rows} only if it really is another order.`;
 }
 
 /** The fix file has them too: what it leaves out stays open. */
