@@ -146,15 +146,14 @@ it('the list of batches sums the orders of a day, and fix files apart', async ()
   expect(sum.fixFiles).toMatchObject({ files: 1, orders: 1, accepted: 1 });
   expect((await sumOf('day=2020-02-02')).files).toMatchObject({ files: 0, orders: 0 });
   const { text } = await person.page(`/batches?q=orders&since=${today.slice(0, 4)}-01-01`);
-  expect(text).toMatch(/<div>fix files<\/div>.*counted before, in the files that they correct\./s);
-  expect(text).toContain('Without duplicates and fix files, 1 order arrived.');
-  expect(text).toContain('Accepted, with those of fix files: 1 order.');
+  expect(text).toMatch(/<div>fix files<\/div>.*in each file and fix file in which it was wrong\./s);
+  expect(text).toContain('<p>Accepted, with those of fix files: 1 different order.</p>');
   // One cell of the label's grid, so that it does not break.
   const title = '<label><span>Day (<span data-zone>UTC</span>)</span> ';
   expect(text).toContain(`${title}<input name="day" type="date" value=""></label>`);
 });
 
-it('the sum of batches counts no duplicate as an order that arrived, and no row without a number as an order', async () => {
+it('the sum of batches counts no duplicate as a different order, and no row without a number as an order', async () => {
   const ids = await drop('sum.csv', `${HEAD}\nPO-1001,NEW,A,1200\nPO-1002,NEW,A,x\nPO-1003,NEW,A,1\n,NEW,B,2\n`);
   await drop('sum-again.csv', `${HEAD}\nPO-1001,NEW,A,1200\n`);
   const sum = async () => (await person.call('GET', '/batches?q=sum')).body['sum'];
@@ -166,8 +165,8 @@ it('the sum of batches counts no duplicate as an order that arrived, and no row 
   };
   await until('both files', () => isShown(files));
   const { text } = await person.page('/batches?q=sum');
-  expect(text).toContain('Without duplicates and fix files, 3 orders and 1 row without an order number arrived.');
-  expect(text).toContain('Accepted, with those of fix files: 1 order.');
+  expect(text).toContain('<p>Accepted, with those of fix files: 1 different order.</p>');
+  expect(text).not.toContain('arrived');
   // The list, the page of the batch and the overview use the same words.
   expect(text).toContain(`4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`);
   const items = (await person.call('GET', '/batches?q=sum')).body['items'] as { batch: string; file: string }[];

@@ -225,14 +225,24 @@ it('a long file is examined while delivery is paused, and read on when it contin
     /\d+ of 3,000 orders read; the others are read when delivery continues\. Orders that failed a check are listed already; the API can still refuse others\./;
   expect((await run('batches', 'show', batch.batch)).out.replace(/\s+/g, ' ')).toMatch(shown);
   expect((await run('status')).out.replace(/\s+/g, ' ')).toMatch(shown);
-  // No other order is taken out of turn.
-  expect(JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders).toBeLessThan(200);
+  // No other order is taken out of turn, and all of them are in the figures.
+  const { queue } = JSON.parse((await run('--json', 'status')).out);
+  expect(queue.unsettledOrders).toBeLessThan(200);
+  expect(queue.unsettledOrders + queue.unreadOrders).toBe(2990);
   const unread = await run('explain', 'PO-2500');
   expect(unread).toMatchObject({
     code: 1,
     err: expect.stringContaining('is in long.csv, line 2501, and is not read yet'),
   });
   const person = await openOperator(place, daemon);
+  const unreadText = queue.unreadOrders.toLocaleString('en');
+  const overview = (await person.page('/')).text;
+  expect(overview).toContain(`>${unreadText}</b> more not read yet (orders)`);
+  expect(overview).toContain(`the end of the pause (${unreadText} more are read then)`);
+  const batches = (await person.page('/batches')).text;
+  expect(batches).toContain(
+    'Accepted, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.',
+  );
   const page = await person.page('/order?number=PO-2500');
   expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
   expect(page.text).toMatch(/<h1>PO-2500<\/h1>.*name="number".*>not read yet<\/span>/s);
@@ -304,7 +314,7 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(wait.unread).toBeGreaterThan(0);
   expect(wait.orders + wait.unread + refused + accepted).toBe(500);
   const { out: text } = await place.run(['status']);
-  expect(text).toContain(`${wait.unread} more of held batches not read yet`);
+  expect(text).toContain(`${wait.unread} more not read yet`);
   expect(text).toContain(`the release of its batch (${wait.unread} more are read then)`);
   const { err } = await place.run(['explain', 'PO-500']);
   expect(err).toContain(`It may be in held.csv: batch ${held.batch} is held`);

@@ -69,12 +69,11 @@ function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: BatchSum }):
     return [html`${title}`, ...SUMMED.map((name) => cell(shown[name]))];
   };
   const both = [row('files', files), ...(fixFiles.files === 0 ? [] : [row('fix files', fixFiles)])];
-  const note =
-    fixFiles.files === 0 ? '' : ' The orders of fix files were counted before, in the files that they correct.';
-  const arrived = openText(files.orders - files.duplicate, files.nameless);
-  const accepted = files.accepted + fixFiles.accepted;
+  const all = (name: keyof BatchSum) => files[name] + fixFiles[name];
+  const left = all('orders') - all('accepted') - all('duplicate') - all('cancelled') - all('needPerson');
+  const waiting = left > 0 ? html`, ${orders(left)} without an outcome yet` : undefined;
   const titles = ['sum', ...SUMMED.map((name) => SUM_TITLES[name] ?? name)];
-  return html`${table('Sum of all that match', titles, both)}<p>Without duplicates and fix files, ${arrived} arrived. Accepted, with those of fix files: ${orders(accepted)}.</p><p class="quiet">A duplicate has the content of an order that was known already. An order that was not accepted and came in a second file is counted twice.${note}</p>`;
+  return html`${table('Sum of all that match', titles, both)}<p>Accepted, with those of fix files: ${count(all('accepted'))} different ${all('accepted') === 1 ? 'order' : 'orders'}${waiting}.</p><p class="quiet">An order is accepted only once, but the other columns may count it again: as a duplicate, if it came again unchanged; as one that needed a person, if it came again with other content or with an error; and in each file and fix file in which it was wrong. Therefore do not subtract the accepted orders from the others.</p>`;
 }
 
 const SUM_TITLES: Partial<Record<keyof BatchSum, string>> = {
