@@ -1054,8 +1054,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the hold of a batch that is refused alike',
     file: 'src/deliver/guards.ts',
-    find: 'return alike >= share * of',
-    replace: 'return alike < 0',
+    find: 'number < share * of || ',
+    replace: 'true || ',
+    tests: DELIVERY,
+  },
+  {
+    without: 'the decision of a person who released a batch, for refusals of the same kind',
+    file: 'src/ledger/batches/batch-control.ts',
+    find: ' || released?.alike.includes(alike)',
+    replace: '',
     tests: DELIVERY,
   },
   {

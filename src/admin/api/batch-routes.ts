@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
+import { totalOrders } from '../../ledger/batches/batches.ts';
 import { type BatchView, batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
@@ -79,9 +80,16 @@ export async function readBatchPage(api: ApiContext, url: URL) {
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));
   const items = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
-  const rows = [...batches.matching(filter)];
+  const rows = await Promise.all([...batches.matching(filter)].map((row) => withTotal(row, api)));
   const nameless = await letters.namelessIn(rows.map(({ batch }) => batch));
   return { items, next, sum: sumOf(rows, nameless) };
+}
+
+/** How many orders a file has is known before all of them are read. */
+async function withTotal(row: BatchRow, { base }: ApiContext): Promise<BatchRow> {
+  if (row.total !== undefined || row.state === 'done') return row;
+  const batch = await base.batches.find(row.batch);
+  return batch === undefined ? row : { ...row, total: totalOrders(batch) };
 }
 
 /**

@@ -27,6 +27,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['ms, answer of the API (median)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
     ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
     ['not settled (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
+    ...(queue.unreadOrders > 0 ? [unreadFigure(queue.unreadOrders)] : []),
     ['in doubt (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
     ['waiting (jobs)', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
     ['need a person', deadLetters, { live: 'status.deadLetters' }],
@@ -57,6 +58,11 @@ ${mayOperate && pauses.length === 0 ? html`<h2>Delivery</h2>${switchForm(status,
 
 /** `live` and `pace`: where a script finds the current value, in the status and in the series. */
 type Figure = [name: string, value: string | number, from?: { live: string } | { pace: string }];
+
+/** Orders of long files wait unread: without them, the figure before looks like all that is left. */
+function unreadFigure(orders: number): Figure {
+  return ['more not read yet (orders)', orders, { live: 'status.queue.unreadOrders' }];
+}
 
 function figure([name, value, from]: Figure): Html {
   const shown = typeof value === 'number' ? count(value) : value;

@@ -138,11 +138,10 @@ function tokenText({ token }: Status): string {
   return `valid for ${duration(token.expiresInMs ?? 0)}`;
 }
 
-function queueText({ queue, waits }: Status, paint: Paint): string {
-  const { unsettledOrders, ordersInDoubt, waitingJobs } = queue;
+function queueText({ queue }: Status, paint: Paint): string {
+  const { unsettledOrders, ordersInDoubt, waitingJobs, unreadOrders } = queue;
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
-  const unread = waits.reduce((sum, one) => sum + (one.unread ?? 0), 0);
-  const more = unread > 0 ? `, ${count(unread)} more of held batches not read yet` : '';
+  const more = unreadOrders > 0 ? `, ${count(unreadOrders)} more not read yet` : '';
   return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting${formerAddressText(queue)}`;
 }
 

@@ -16,6 +16,14 @@ import { canBeTried, waitText } from '../orders/wait-of.ts';
 import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf } from './source-status.ts';
 
+/** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
+type QueueFigures = {
+  waitingJobs: number;
+  unsettledOrders: number;
+  ordersInDoubt: number;
+  ordersAtFormerAddress?: number;
+};
+
 /** The current state of an environment. Times are milliseconds of the Redis clock. */
 export type Status = {
   environment: string;
@@ -24,8 +32,8 @@ export type Status = {
   now: number;
   daemons: LivingDaemon[];
   sources: SourceStatus[];
-  /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
-  queue: { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number; ordersAtFormerAddress?: number };
+  /** `unreadOrders`: of files that are read when a wait ends; they are not among the unsettled ones. */
+  queue: QueueFigures & { unreadOrders: number };
   /** What orders without an outcome wait for, and last the dead letters that wait for a person. */
   waits: WaitGroup[];
   /** Orders with dead letters that wait for a person, each counted once. Rows without an order number count as orders. */
@@ -72,6 +80,7 @@ export async function readStatus(
       newest.then(async (all) => sourcesOf(config, all, await living)),
     ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
+  const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
   return {
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
@@ -79,7 +88,7 @@ export async function readStatus(
     now: time.now(),
     daemons,
     sources,
-    queue: shownQueue,
+    queue: { ...shownQueue, unreadOrders },
     waits: dead.orders === 0 ? waits : [...waits, dead],
     deadLetters: dead.orders,
     createdTwice,
@@ -111,7 +120,7 @@ export function inboxText({ sources, daemons, batches }: InboxFacts): string | u
   return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
 }
 
-async function queueOf({ config, store, queue }: OperatorContext): Promise<Status['queue']> {
+async function queueOf({ config, store, queue }: OperatorContext): Promise<QueueFigures> {
   const { redis, keys } = store;
   const [waitingJobs, unsettled, ordersInDoubt, elsewhere] = await Promise.all([
     queue.waiting(),

@@ -10,7 +10,7 @@ import { type Surroundings, type Wait, type WaitKind, waitOf } from './wait-of.t
 
 /**
  * Orders that wait for the same. `oldest`: the one whose file was taken first (`since`, in milliseconds); a dead letter is
- * named by its batch only. `unread`: further orders of held batches, which are read when these are released.
+ * named by its batch only. `unread`: further orders of files that are read when the wait ends.
  */
 export type WaitGroup = Wait & {
   orders: number;
@@ -67,20 +67,22 @@ export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
   return [...groups.values()].sort((a, b) => b.orders - a.orders);
 }
 
-/** What is left of the files of held batches. `waiting`: how many orders of a batch wait. */
+/** What is left of the files that wait, of a held batch with its reason. `waiting`: how many orders of a batch wait. */
 async function addUnread(
   groups: Map<string, WaitGroup>,
   { held }: Surroundings,
   waiting: (batch: Batch) => number,
   { batches }: WaitContext,
 ): Promise<void> {
-  for (const [name, reason] of held) {
-    const batch = await batches.find(name);
-    const total = batch?.state === 'reading' ? totalOrders(batch) : undefined;
-    const left = batch && total ? total - countSettled(batch.counts) - waiting(batch) : 0;
-    if (left <= 0) continue;
-    const before = groups.get(`release ${reason}`) ?? { for: 'release', reason, orders: 0 };
-    groups.set(`release ${reason}`, { ...before, unread: (before.unread ?? 0) + left });
+  const first = groups.keys().find((key) => !key.startsWith('release '));
+  for (const batch of await batches.underWay()) {
+    const reason = held.get(batch.batch);
+    const isWaiting = batch.state === 'reading' && (reason !== undefined || batch.waitsAfter !== undefined);
+    const left = isWaiting ? (totalOrders(batch) ?? 0) - countSettled(batch.counts) - waiting(batch) : 0;
+    const key = reason === undefined ? first : `release ${reason}`;
+    if (left <= 0 || key === undefined) continue;
+    const before = groups.get(key) ?? { for: 'release', reason: reason ?? '', orders: 0 };
+    groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
   }
 }
 
@@ -114,10 +116,7 @@ function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): voi
   const oldest = { order: order.purchaseOrderNumber, batch, since };
   const key = SHARED.includes(wait.for) ? `${wait.for} ${wait.reason}` : wait.for;
   const before = groups.get(key);
-  if (before === undefined) {
-    groups.set(key, { ...wait, orders: 1, oldest });
-    return;
-  }
+  if (before === undefined) return void groups.set(key, { ...wait, orders: 1, oldest });
   const isOlder = since < (before.oldest?.since ?? 0);
   const until = Math.min(before.until ?? Number.POSITIVE_INFINITY, wait.until ?? Number.POSITIVE_INFINITY);
   groups.set(key, {

@@ -147,12 +147,13 @@ export function waitText({
   unread = 0,
 }: Pick<Wait, 'for' | 'reason'> & { unread?: number }): string {
   const because = withoutStop(reason);
-  const why = because === '' ? '' : `: ${because}`;
+  const more = unread > 0 ? ` (${count(unread)} more are read then)` : '';
+  const why = `${more}${because === '' ? '' : `: ${because}`}`;
   switch (kind) {
     case 'person':
       return 'a person';
     case 'release':
-      return `the release of its batch${unread > 0 ? ` (${count(unread)} more are read then)` : ''}${why}`;
+      return `the release of its batch${why}`;
     case 'daemon':
       return reason === SILENT.reason ? 'a daemon; none sends a heartbeat' : 'a daemon; none is running';
     case 'first-list':

@@ -38,7 +38,7 @@ const STATUS: Status = {
     { name: 'inbox', type: 'inbox', path: '/srv/po-sync/inbox', state: 'ok' },
     { name: 'erp', type: 'export', path: '/mnt/erp/orders.csv', state: 'unreachable', code: 'EACCES' },
   ],
-  queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2 },
+  queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2, unreadOrders: 0 },
   waits: [
     {
       for: 'pause',

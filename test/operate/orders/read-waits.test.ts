@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
 import { readWaits } from '../../../src/operate/orders/read-waits.ts';
+import { waitText } from '../../../src/operate/orders/wait-of.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 
@@ -45,6 +46,25 @@ describe('the orders that wait', () => {
       },
     ]);
     expect(await ledger.followers.batchesWaitingFor('A')).toEqual([BATCHES[1]]);
+  });
+
+  it('of a file that is read when delivery continues are counted with those of it that are not read yet', async () => {
+    const { ledger, store, batches } = rig;
+    const inspection = { sha256: '', bytes: 1, records: 2000, orders: 2000, warnings: [], shape: { format: 'csv' } };
+    const [batch] = BATCHES;
+    await batches.inspected(batch, inspection as never);
+    const order = (number: string, ordinal: number) => entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal });
+    await ledger.enter(order('A', 0), undefined, store.time.now());
+    await batches.readingWaits(batch, 1);
+    const result = { outcome: 'invalid', attempts: 0, at: 0, code: '', message: '' } as const;
+    await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
+    // Of 2,000 orders, one waits and one has its outcome.
+    const [wait, ...others] = await readWaits(rig);
+    expect(wait).toMatchObject({ for: 'pause', orders: 1, unread: 1998 });
+    expect(others).toEqual([]);
+    expect(wait && waitText(wait)).toBe('the end of the pause (1,998 more are read then): paused by the test');
+    await batches.readingWaits(batch, undefined);
+    expect((await readWaits(rig))[0]).not.toHaveProperty('unread');
   });
 
   it('of a held batch are counted with those of its file that are read when it is released', async () => {
