@@ -34,12 +34,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   checkEnvironmentName(settings.environment);
   const allowed = allowList(settings.allowIp);
   await using opened = new AsyncDisposableStack();
-  const { environment } = settings;
-  const { memory, reset } = options;
+  const { environment, onDuplicate } = settings;
+  const { memory, reset = false } = options;
   const clientIds = settings.clients.map(({ id }) => id);
   const folder = memory ? undefined : settings.data;
-  const unique = settings.onDuplicate === 'refuse';
-  const table = opened.use(await openOrderThread({ folder, environment, unique, ...(reset && { reset }) }));
+  const table = opened.use(await openOrderThread({ folder, environment, unique: onDuplicate === 'refuse', reset }));
   const tokens = opened.use(openTokenFile(folder, environment, reset));
   const store = createTokenStore(tokens, clientIds, settings.tokenLifetime);
   const tasks = opened.use(openTasks());
