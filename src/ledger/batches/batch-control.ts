@@ -72,8 +72,8 @@ function createHolds({ redis, keys }: ControlDeps) {
     const [state, text] = await redis.hmget(key, 'state', 'released');
     const released = releasedFrom(text);
     if (state === 'done' || released?.alike.includes(alike)) return 'not';
-    const again = released ? ` (held again, after a release by ${released.who} at ${stamp(released.at)})` : '';
-    const fresh = await redis.hsetnx(key, 'held', JSON.stringify({ reason: `${reason}${again}`, since }));
+    const again = released ? `since the release by ${released.who} at ${stamp(released.at)}, ` : '';
+    const fresh = await redis.hsetnx(key, 'held', JSON.stringify({ reason: `${again}${reason}`, since }));
     const step = redis
       .multi()
       .sadd(keys.held, batch)
