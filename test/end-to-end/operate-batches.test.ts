@@ -236,13 +236,16 @@ it('a long file is examined while delivery is paused, and read on when it contin
   });
   const person = await openOperator(place, daemon);
   const unreadText = queue.unreadOrders.toLocaleString('en');
-  const overview = (await person.page('/')).text;
-  expect(overview).toContain(`>${unreadText}</b> more not read yet (orders)`);
-  expect(overview).toContain(`the end of the pause (${unreadText} more are read then)`);
-  const batches = (await person.page('/batches')).text;
-  expect(batches).toContain(
-    'Accepted, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.',
-  );
+  // What pages show is a moment old, and a daemon that began just now builds its lists first.
+  const shows = (page: string, ...texts: string[]) =>
+    until(`${page} says so`, async () => {
+      const { text } = await person.page(page);
+      return texts.every((one) => text.includes(one));
+    });
+  const waits = `the end of the pause (${unreadText} more are read then)`;
+  await shows('/', `>${unreadText}</b> more not read yet (orders)`, waits);
+  const sum = 'Accepted, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.';
+  await shows('/batches', sum);
   const page = await person.page('/order?number=PO-2500');
   expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');
   expect(page.text).toMatch(/<h1>PO-2500<\/h1>.*name="number".*>not read yet<\/span>/s);
