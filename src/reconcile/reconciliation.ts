@@ -16,7 +16,7 @@ type ReconciliationDeps = {
 };
 
 /** What the API's list is used for: orders in doubt, and a ledger that knows too little. */
-export type Reconciliation = {
+export type Reconciliation = AsyncDisposable & {
   /** Reads the list for orders in doubt, if any are due. */
   verify(): Promise<void>;
   rebuild: LedgerRebuild;
@@ -73,5 +73,11 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
     canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
-  return { verify: verifier.tick, rebuild, establish, outdated: outdated.signal, remember };
+  /** With the changes of the last second: without them, a restore of what Redis had before a short run is not noticed. */
+  async function end(): Promise<void> {
+    await identity.store().catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
+  }
+
+  const tasks = { verify: verifier.tick, rebuild, establish, outdated: outdated.signal, remember };
+  return { ...tasks, [Symbol.asyncDispose]: end };
 }

@@ -55,3 +55,28 @@ it('while a ledger that was rolled back waits for the list, reconcile says that 
   expect([...place.stored().values()]).toEqual([1, 1]);
   expect((await place.run(['reconcile'])).out).toContain('They agree.');
 });
+
+it('after a restore of what Redis had before the last short run, no order of that run is created again', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = async (name: string) => {
+    await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+  };
+  await once('BEFORE');
+  const keys = await client.keys('*');
+  const backup = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  await once('LAST');
+  await client.flushdb();
+  for (const [key, value] of backup) if (value !== null) await client.restore(key, 0, value);
+  const before = place.events.filter(({ type }) => type === 'received').length;
+  await once('LAST');
+  expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(before);
+  expect(place.stored()).toEqual(
+    new Map([
+      ['BEFORE', 1],
+      ['LAST', 1],
+    ]),
+  );
+});
