@@ -80,7 +80,11 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
   const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
   expect(late['detail']).toMatch(/^PO-1 is settled already: accepted in \S*orders\.line-2\.fix/);
   const typed = { 'v.0.0': 'PO-1', 'v.0.2': 'B', 'v.0.3': '<77>', 'v.1.3': '78', version: rows.version, do: 'send' };
-  const form = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
+  // Its file is put away at this moment: for an instant, its content cannot be shown.
+  const form = await until('what was sent', async () => {
+    const text = await (await person.submit(`${pathOf(id)}/fix`, typed)).text();
+    return /<h2>What was sent<\/h2>.*<div>B</s.test(text) && text;
+  });
   expect(form).toContain('Not sent. PO-1 is settled already');
   const [, entered = '', content = ''] = /<h2>What you entered<\/h2>(.*)<h2>What was sent<\/h2>(.*)/s.exec(form) ?? [];
   expect(entered).toMatch(/data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s);
