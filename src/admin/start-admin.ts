@@ -195,7 +195,7 @@ function unavailable(host: string, port: number, cause: unknown): PoSyncError {
   const facts = { host, port };
   if (codeOf(cause) === 'EADDRINUSE') {
     const remedy =
-      'Set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free port. Check whether po-sync is already running.';
+      'Check first whether po-sync already runs here (po-sync status). If another program has the port, set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free port.';
     return new PoSyncError('port-occupied', `The admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
   }
   const reason = codeOf(cause) ?? toError(cause).message;

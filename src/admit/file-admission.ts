@@ -1,4 +1,5 @@
-import { PoSyncError } from '../core/errors.ts';
+import { dirname } from 'node:path';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
@@ -99,53 +100,72 @@ type Ingested = { end: 'admitted' | 'unreadable' | 'theirs' | 'left'; sha256?: s
  * own orders and counts none twice.
  */
 async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps): Promise<Ingested> {
-  const { batches, log, stopping } = deps;
+  const { batches, stopping } = deps;
   const lease = await batches.lease(file.batch);
   if (lease === undefined) return { end: 'theirs' };
   try {
     const since = batches.epoch();
     const batch = await batches.begin(file, at, isNew ? since : '');
     if (batch.state !== 'reading') return { end: 'admitted' };
-    if (batch.waitsAfter !== undefined) await batches.readingWaits(file.batch, undefined);
     const signal = AbortSignal.any([stopping, lease.signal]);
-    await using claim = await openClaim(file);
-    const opened = { ...file, path: claim.path };
-    const how = await deps.howToRead(opened.path, file.source);
-    const inspection = await inspect(opened, batch, how, signal);
-    if (inspection instanceof PoSyncError) {
-      const someAdmitted = batch.begunWith !== undefined;
-      batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
-      const sha256 = await deps.onUnreadable(batch, inspection, since);
+    return await readClaimed(file, batch, since, signal, deps).catch(async (error: unknown): Promise<Ingested> => {
+      if (codeOf(error) !== 'file-missing') throw error;
+      const gone = fileGone(file);
+      if (!batch.cancelled) throw gone;
+      const sha256 = await deps.onUnreadable(batch, gone, since);
       if (sha256 === undefined) throw forgotten(file);
-      return { end: 'unreadable', sha256 };
-    }
-    const { sha256, bytes, records, orders, shape, warnings, isFixFile } = inspection;
-    keepInspection(deps.inspections, file.batch, inspection);
-    // An export shows its orders again on purpose.
-    const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
-    await batches.inspected(file.batch, {
-      sha256,
-      bytes,
-      records,
-      ...(orders !== undefined && { orders }),
-      shape,
-      warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
-      ...(how.readAs !== undefined && { readAs: how.readAs }),
-      ...(isFixFile && { isFixFile }),
+      return { end: 'admitted' };
     });
-    fileInspected(log, { ...named(file), records, bytes });
-    await deps.onProgress(file.batch);
-    const total = await admitAll(opened, batch, inspection, signal, deps);
-    if (total === undefined) return { end: 'left' };
-    if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
-    batchAdmitted(log, { ...named(file), orders: total });
-    return { end: 'admitted', sha256 };
   } catch (error) {
     if (stopping.aborted || lease.signal.aborted) return { end: 'left' };
     throw error;
   } finally {
     await lease.release();
   }
+}
+
+/** Inspects a file and admits its orders, while nobody else does. `since`: the epoch in which this began. */
+async function readClaimed(
+  file: ClaimedFile,
+  batch: Batch,
+  since: string,
+  signal: AbortSignal,
+  deps: IngestDeps,
+): Promise<Ingested> {
+  const { batches, log } = deps;
+  if (batch.waitsAfter !== undefined) await batches.readingWaits(file.batch, undefined);
+  await using claim = await openClaim(file);
+  const opened = { ...file, path: claim.path };
+  const how = await deps.howToRead(opened.path, file.source);
+  const inspection = await inspect(opened, batch, how, signal);
+  if (inspection instanceof PoSyncError) {
+    const someAdmitted = batch.begunWith !== undefined;
+    batchUnreadable(log, { ...named(file), code: inspection.code, reason: inspection.message }, { someAdmitted });
+    const sha256 = await deps.onUnreadable(batch, inspection, since);
+    if (sha256 === undefined) throw forgotten(file);
+    return { end: 'unreadable', sha256 };
+  }
+  const { sha256, bytes, records, orders, shape, warnings, isFixFile } = inspection;
+  keepInspection(deps.inspections, file.batch, inspection);
+  // An export shows its orders again on purpose.
+  const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
+  await batches.inspected(file.batch, {
+    sha256,
+    bytes,
+    records,
+    ...(orders !== undefined && { orders }),
+    shape,
+    warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
+    ...(how.readAs !== undefined && { readAs: how.readAs }),
+    ...(isFixFile && { isFixFile }),
+  });
+  fileInspected(log, { ...named(file), records, bytes });
+  await deps.onProgress(file.batch);
+  const total = await admitAll(opened, batch, inspection, signal, deps);
+  if (total === undefined) return { end: 'left' };
+  if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
+  batchAdmitted(log, { ...named(file), orders: total });
+  return { end: 'admitted', sha256 };
 }
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
@@ -211,6 +231,12 @@ async function admitAll(
 function forgotten({ batch }: ClaimedFile): PoSyncError {
   const message = `Redis lost part of the ledger while ${batch} was read.`;
   return new PoSyncError(ROLLED_BACK, message, { remedy: 'No action needed: the file is read again.' });
+}
+
+/** It was read before; who moved the inbox or restored a backup can put it back. */
+function fileGone({ batch, name, path }: ClaimedFile): PoSyncError {
+  const message = `${name} is missing from ${dirname(path)}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
+  return new PoSyncError('file-missing', message, { remedy: 'Put the file back.', facts: { file: path } });
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -56,6 +56,20 @@ export async function openClaim({ kind, path: file }: Pick<ClaimedFile, 'kind' |
   };
 }
 
+/** As `openClaim`; undefined when the file is put away already, or somebody removed it. */
+export async function openIfClaimed(claimed: Parameters<typeof openClaim>[0]): Promise<OpenFolder | undefined> {
+  await using opened = new AsyncDisposableStack();
+  try {
+    const claim = opened.use(await openClaim(claimed));
+    await lstat(claim.path);
+    const kept = opened.move();
+    return { path: claim.path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'file-missing') return undefined;
+    throw error;
+  }
+}
+
 /** Refuses an inbox in which one of our folders is a link: files would leave the inbox. PoSyncError `folder-is-link`. */
 export async function refuseLinkedFolders(inbox: string): Promise<void> {
   for (const name of OWN_FOLDERS) {

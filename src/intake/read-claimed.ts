@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
@@ -11,7 +11,8 @@ import type { Log } from '../log/log.ts';
 import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { claimFile } from './claim.ts';
+import type { RedisTime } from '../redis/time.ts';
+import { claimFile, PROCESSING } from './claim.ts';
 import { createRetryGaps, type RetryGaps } from './offers.ts';
 
 /** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
@@ -22,6 +23,7 @@ export type ReadingDeps = {
   redis: Redis;
   keys: Keys;
   clock: Clock;
+  time: Pick<RedisTime, 'now'>;
   log: Log;
   stopping: AbortSignal;
   /** Reads a claimed file up to its last admitted order. `isNew`: this process has just claimed it. */
@@ -74,11 +76,13 @@ export function createClaimedFileReader(deps: ReadingDeps) {
     /** Resumes a claimed file that no daemon is reading, after a growing gap if reading has failed here before. */
     async resume(file: ClaimedFile): Promise<void> {
       if (stopping.aborted || inProgress.has(file.batch) || !gaps.isDue(file.batch)) return;
-      const batch = await batches.find(file.batch);
-      if (batch && batch.state !== 'reading') return;
-      if (!(await exists(file.path)) || (await batches.isHeld(file.batch))) return;
+      const [batch, isThere] = [await batches.find(file.batch), await exists(file.path)];
+      if ((batch ? batch.state !== 'reading' : !isThere) || (await batches.isHeld(file.batch))) return;
+      const claimedAt = batch?.startedAt ?? claimTimeOf(file.batch) ?? clock.now();
+      // Needs no slot: that its file is missing is found at once.
+      if (!isThere) return track(file.batch, read(file, claimedAt));
       batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
-      readInSlot(file, batch?.startedAt ?? claimTimeOf(file.batch) ?? clock.now());
+      readInSlot(file, claimedAt);
     },
     /** Forgets the failures of all other batches. */
     keepOnly: (batchNames: ReadonlySet<string>): void => gaps.keepOnly(batchNames),
@@ -90,7 +94,7 @@ export function createClaimedFileReader(deps: ReadingDeps) {
   };
 }
 
-function readingOf({ ingest, redis, keys, log }: ReadingDeps, gaps: RetryGaps) {
+function readingOf({ ingest, batches, redis, keys, time, log }: ReadingDeps, gaps: RetryGaps) {
   return async (file: ClaimedFile, claimedAt: number, isNew?: 'new'): Promise<void> => {
     if (isNew) fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
     try {
@@ -100,11 +104,23 @@ function readingOf({ ingest, redis, keys, log }: ReadingDeps, gaps: RetryGaps) {
       if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);
     } catch (error) {
       gaps.failed(file.batch);
-      batchTrouble(log, { batch: file.batch, reason: toError(error).message });
+      const { message: reason } = toError(error);
+      batchTrouble(log, { batch: file.batch, reason });
+      // Only for people: where Redis is the trouble, they see that anyway.
+      await batches.notSettled(file.batch, reason, time.now()).catch(() => undefined);
     }
   };
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await access(path).catch(() => 'missing')) === undefined;
+}
+
+/** The files of batches that are not read to their end, where they are not among those that are present. */
+export async function missingClaims(inboxes: InboxSource[], present: Set<string>, { underWay }: Batches) {
+  const unread = (await underWay()).filter(({ batch, state }) => state === 'reading' && !present.has(batch));
+  return unread.flatMap(({ batch, source, kind, name }): ClaimedFile[] => {
+    const inbox = inboxes.find((one) => kind === 'inbox' && one.name === source);
+    return inbox ? [{ batch, source, kind, name, path: join(inbox.path, PROCESSING, batch, name) }] : [];
+  });
 }

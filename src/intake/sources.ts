@@ -13,7 +13,7 @@ import { createExport } from './export.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
-import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
+import { type ClaimedFileReader, createClaimedFileReader, missingClaims, type ReadingDeps } from './read-claimed.ts';
 import type { Watch } from './watch.ts';
 import { openWebExport, validatorsIn } from './web-export.ts';
 
@@ -64,8 +64,9 @@ export async function openSources(deps: SourcesDeps) {
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
     const handedIn = await Promise.all(exports.map(({ name }) => leftHandedIn(config, name)));
     const files = [...claims, ...copies, ...handedIn].flat();
-    reader.keepOnly(new Set(files.map(({ batch }) => batch)));
-    for (const file of files) await reader.resume(file);
+    const present = new Set(files.map(({ batch }) => batch));
+    reader.keepOnly(present);
+    for (const file of [...files, ...(await missingClaims(inboxes, present, deps.batches))]) await reader.resume(file);
   }
 
   return {

@@ -72,7 +72,7 @@ export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason:
   return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${reason}`, { ...facts, reason });
 }
 
-/** All orders of a batch have their outcome, but its report cannot be written. `since` is in milliseconds. */
+/** The file of a batch cannot be read on, or its report not be written. `since` is in milliseconds. */
 export function batchIsUnsettled(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
   return noticeOf('attention', 'unsettled', `${nameOf(facts)} has no report yet: ${facts.reason}`, facts);
 }

@@ -24,7 +24,7 @@ export type NotifierDeps = {
   environment: string;
   sources: readonly Source[];
   breaker: Pick<CircuitBreaker, 'reasons'>;
-  batches: Pick<Batches, 'held' | 'find' | 'finished'>;
+  batches: Pick<Batches, 'held' | 'find' | 'underWay'>;
   /** The report folder of a batch. */
   reportOf: (batch: string) => string;
   send: (notice: Notice) => void;
@@ -55,7 +55,7 @@ export function createNotifier(deps: NotifierDeps) {
     await checkBatches(held, reportedAs('held:'), deps);
     const unsettled = {
       kind: 'unsettled',
-      names: await deps.batches.finished(),
+      names: (await deps.batches.underWay()).flatMap(({ batch, unsettled }) => (unsettled ? [batch] : [])),
       least: SHORTEST_UNSETTLED,
       notice: batchIsUnsettled,
     } as const;

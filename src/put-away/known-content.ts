@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
+import { counted } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EntryState, Known } from '../ledger/entry.ts';
 import { batchTitle } from '../order/batch.ts';
@@ -9,6 +10,7 @@ import { firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
+import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
 type Conflict = { number: string; ordinal: number; known: Known | undefined };
@@ -103,4 +105,21 @@ export function withKnownNumber(
   const message = `this number is already ${state} from ${title}${items}. ${NUMBER_TAKEN}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
   return { ...order, problems: [...order.problems, problem] };
+}
+
+/** Of a batch whose file is gone, the orders that need a person: the ledger keeps no list of the others. */
+export async function* knownOrders(batch: Batch, deps: Parameters<typeof deadLettersInProgress>[0]) {
+  for await (const found of deadLettersInProgress(deps, [batch])) {
+    const { batch: _batch, source: _source, file: _file, now: _now, ...deadLetter } = found;
+    const { purchaseOrderNumber, kind: outcome, attempts, lastAt: at, code, message, location: place } = found;
+    const shown = { number: purchaseOrderNumber, place, ordinal: 0, records: [], problems: [], articles: [] };
+    const result = { line: place.line, purchaseOrderNumber, outcome, attempts, at, code, message };
+    yield { order: { ...shown, valid: false as const }, result, deadLetter };
+  }
+}
+
+/** The warning of a cancelled batch whose file is gone. */
+export function goneText(file: string, read: number, all: number | undefined): string {
+  const unread = all === undefined ? 'its other orders' : counted(all - read, 'order');
+  return `${file} was missing when its batch was cancelled: ${unread} of it were not read and not sent.`;
 }

@@ -1,13 +1,11 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError } from '../core/errors.ts';
-import type { OpenFolder } from '../core/folder.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import { openClaim } from '../intake/folders.ts';
+import { openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
@@ -21,14 +19,14 @@ import { openAnswer } from '../report/answer.ts';
 import { correctionOf } from '../report/corrections.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
-import type { Report } from '../report/report.ts';
+import { hasOrders, type Report } from '../report/report.ts';
 import { type ReportedOrder, type ReportInput, writeProgress, writeReport } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
-import { createKnownContent } from './known-content.ts';
+import { createKnownContent, goneText, knownOrders } from './known-content.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { reportOrders } from './report-orders.ts';
 
@@ -55,14 +53,13 @@ export function createReportAndPutAway(context: SettlementContext) {
       await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
-    }
-    // The file is put away only after its complete report, but its progress may have been written once more since.
-    else await writeProgress(folder, report);
+    } else await writeWithoutFile(batch, report, context);
     await putAway(batch, 'done', countNeedingPerson(batch.counts));
   }
 
   /** Reports an unreadable file and puts it away. Returns its SHA-256; undefined to read it again after a rollback. */
   async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
+    if (error.code === 'file-missing') return settleGone(batch, since, context);
     const identity = await identityOf(batch, context);
     if (batch.begunWith !== undefined) {
       // Some orders were admitted: settled when each has its outcome.
@@ -92,6 +89,23 @@ export function createReportAndPutAway(context: SettlementContext) {
   }
 
   return { reportOf, settleFinished, settleUnreadable };
+}
+
+/** The file is put away only after its complete report, but its progress may have been written once more since. */
+async function writeWithoutFile(batch: Batch, report: Report, { config, side, store }: SettlementContext) {
+  const folder = join(config.reports.path, batch.batch);
+  if (await hasOrders(folder)) return writeProgress(folder, report);
+  await writeAnswered({ folder, report, shape: undefined, orders: knownOrders(batch, { ...side, store }) }, config);
+}
+
+/** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */
+async function settleGone({ batch, name, inspection }: Batch, since: string, { side, store }: SettlementContext) {
+  const total = await countAdmitted(batch, { ...side, ...store });
+  if (inspection !== undefined) {
+    const warnings = new Set([goneText(name, total, inspection.orders), ...inspection.warnings]);
+    await side.batches.inspected(batch, { ...inspection, warnings: [...warnings] });
+  }
+  return (await side.batches.admitted(batch, total, since)) ? (inspection?.sha256 ?? '') : undefined;
 }
 
 /** Finds and stores that a claimed file changed since its last order was admitted; undefined when it did not. */
@@ -189,20 +203,6 @@ async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter>
 async function identityOf(batch: Batch, { stopping }: SettlementContext): Promise<{ bytes: number; sha256: string }> {
   await using claim = await openClaim(batch);
   return await hashFile(claim.path, { most: LIMITS.hashedBytes, signal: stopping });
-}
-
-/** The claimed file; undefined when it is put away already, or somebody removed it. */
-async function openIfClaimed(batch: Batch): Promise<OpenFolder | undefined> {
-  await using opened = new AsyncDisposableStack();
-  try {
-    const claim = opened.use(await openClaim(batch));
-    await lstat(claim.path);
-    const kept = opened.move();
-    return { path: claim.path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'file-missing') return undefined;
-    throw error;
-  }
 }
 
 type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock };

@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
 import { readJsonIfExists } from '../core/regular-file.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
@@ -49,6 +51,16 @@ export function wasChanged({ error }: Pick<Report, 'error'>): boolean {
 /** The text of `report.json`. */
 export function reportJson(report: Report): string {
   return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+/** Whether a report's folder has the results of its orders, and not only the progress. */
+export async function hasOrders(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(noneIfMissing)).includes('results.csv');
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (codeOf(error) !== 'ENOENT') throw error;
+  return [];
 }
 
 /** Reads `report.json` from a report's folder; undefined when it does not exist. */

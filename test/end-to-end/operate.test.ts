@@ -304,6 +304,11 @@ describe("the operator's commands", () => {
     expect((await run('explain', 'PO-6')).out).toMatch(
       /^PO-6 {2}refused, discarded since\n[\s\S]*To send it after all, drop its file again\.\n$/,
     );
+    const invalid: { kind: string; purchaseOrderNumber: string }[] = deadLetters;
+    const wrong = invalid.find(({ kind, purchaseOrderNumber: number }) => kind === 'invalid' && number !== '');
+    expect((await run('explain', wrong?.purchaseOrderNumber ?? '')).out).toMatch(
+      /To send it after all, correct its rows, then drop the file again\.\n$/,
+    );
     expect(await run('dead-letters', 'retry', '--order', 'PO-6', '--yes')).toMatchObject({
       code: 0,
       out: 'No orders match: PO-6 has no open dead letter that the filters select. po-sync explain PO-6 shows its history.\n',

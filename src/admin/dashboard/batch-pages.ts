@@ -8,7 +8,7 @@ import {
   readingText,
   settledIn,
   standingText,
-  UNSETTLED,
+  unsettledText,
 } from '../../operate/batches/list-batches.ts';
 import { inboxText } from '../../operate/delivery/read-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
@@ -200,14 +200,16 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
     ['to dismiss it', toDismiss && html`remove <code>${toDismiss}</code>`],
-    ['held', held && html`since ${timeText(new Date(held.since).toISOString())}: ${held.reason}`],
-    ['no report yet', unsettled && html`since ${timeText(iso(unsettled.since))}: ${unsettled.reason}. ${UNSETTLED}`],
+    ['held', held && from(held)],
+    [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
     ['for your operator: report', html`<code>${report}</code>`],
     ['downloads', downloads.length === 0 ? undefined : html`${downloads}`],
   ]);
 }
+
+const from = ({ since, reason }: { since: number; reason: string }) => html`since ${timeText(iso(since))}: ${reason}`;
 
 function outcomes({ batch, standing }: BatchView, nameless: number): Html | undefined {
   const found: Outcome[] = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0);

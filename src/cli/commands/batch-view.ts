@@ -10,7 +10,7 @@ import {
   readingText,
   settledIn,
   standingText,
-  UNSETTLED,
+  unsettledText,
 } from '../../operate/batches/list-batches.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
 import { type Format, hanging, printable, type Tone, wrapped } from '../terminal/print.ts';
@@ -90,7 +90,8 @@ export function batchText(view: BatchView, now: number, { paint, columns }: Form
 /** Where the text of a fact begins. */
 const FACT = 16;
 
-function factsOf({ batch, report, error }: BatchView, now: number): [title: string, text: string | undefined][] {
+function factsOf(view: BatchView, now: number): [title: string, text: string | undefined][] {
+  const { batch, report, error } = view;
   const { source, name, startedAt, lastAt, held, unsettled, inspection } = batch;
   const format =
     inspection &&
@@ -102,12 +103,14 @@ function factsOf({ batch, report, error }: BatchView, now: number): [title: stri
     ['format', format],
     ['reading', readingText(batch)],
     ['unreadable', error?.message],
-    ['held', held && `since ${stamp(held.since)}: ${held.reason}`],
-    ['no report yet', unsettled && `since ${stamp(unsettled.since)}: ${unsettled.reason}`],
+    ['held', held && sinceText(held)],
+    [view.batch.state === 'reading' ? 'not read' : 'no report yet', unsettled && sinceText(unsettled)],
     ['cancelled', cancelledBy(batch)],
     ['report', report],
   ];
 }
+
+const sinceText = ({ since, reason }: { since: number; reason: string }) => `since ${stamp(since)}: ${reason}`;
 
 /** Lines; a command, which is not wrapped, begins with spaces. */
 function nextStep({ batch, standing, error }: BatchView): string[] {
@@ -121,7 +124,7 @@ function nextStep({ batch, standing, error }: BatchView): string[] {
     if (batch.settledPath === undefined) return ['', text];
     return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
   }
-  if (batch.unsettled !== undefined) return ['', UNSETTLED];
+  if (batch.unsettled !== undefined) return ['', unsettledText(batch)];
   if (standing === 'held') return ['', ...heldSteps(name)];
   if (batch.open > 0) {
     const wait = batch.open === 1 ? 'waits' : 'wait';

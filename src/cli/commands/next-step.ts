@@ -50,17 +50,19 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, { re
       ];
     case 'nothing': {
       const waiting = appearances.find(isWaiting);
-      if (waiting === undefined) return isDiscarded(appearances) ? ['To send it after all, drop its file again.'] : [];
+      if (waiting === undefined) return againSteps(appearances);
       if (waiting.inProgress) return untilReported(waiting);
       return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
     }
   }
 }
 
-/** Whether a person discarded its last dead letter. */
-function isDiscarded(appearances: OrderHistory['appearances']): boolean {
-  const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
-  return last?.deadLetter?.closed?.by === 'discarded';
+/** How an order is sent of which a person discarded the last dead letter. */
+function againSteps(appearances: OrderHistory['appearances']): string[] {
+  const [last] = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1));
+  if (last?.deadLetter?.closed?.by !== 'discarded') return [];
+  if (last.result.outcome !== 'invalid') return ['To send it after all, drop its file again.'];
+  return ['To send it after all, correct its rows, then drop the file again.'];
 }
 
 /** A batch has its fix file when it is finished. */
@@ -112,6 +114,7 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, st
     case 'turn':
     case 'answer':
     case 'order':
+    case 'file':
     case 'unexamined':
       return ['Nothing to do.'];
   }

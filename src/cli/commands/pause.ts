@@ -11,7 +11,7 @@ import { recorded } from '../../operate/operator-context.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { pauseEndText } from '../terminal/pause-view.ts';
-import { printable, printJson } from '../terminal/print.ts';
+import { formatOf, hanging, printable, printJson, sentences } from '../terminal/print.ts';
 
 /** `pause`: pauses delivery of the environment until `resume`; files are still taken. */
 export async function pauseCommand(args: CommonArgs & { reason?: string }, shell: Shell): Promise<number> {
@@ -24,7 +24,7 @@ export async function pauseCommand(args: CommonArgs & { reason?: string }, shell
   if (args.json) printJson(shell, { environment, paused: true, reason, before });
   else {
     const already = before === undefined ? '' : `It was paused already ${printable(byWhom(before))}.\n`;
-    shell.out(`Delivery to ${environment} is ${printable(reason)}.\n${already}${CONSEQUENCE}\n`);
+    shell.out(sentences(`Delivery to ${environment} is ${printable(reason)}.\n${already}${CONSEQUENCE}\n`, shell));
   }
   return 0;
 }
@@ -58,9 +58,9 @@ export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<num
   );
   if (lifted) shell.out('  The wait is over: one order is sent now as a trial.\n');
   for (const pause of pauses) {
-    shell.out(
-      `  still paused: ${printable(withoutStop(pause.reason))} (${pause.code}); ${pauseEndText(pause, context.store.time.now())}\n`,
-    );
+    const end = pauseEndText(pause, context.store.time.now());
+    const text = `  still paused: ${printable(withoutStop(pause.reason))} (${pause.code}); ${end}`;
+    shell.out(`${hanging(text, 4, formatOf(shell).columns)}\n`);
   }
   for (const batch of heldBatches) shell.out(`  batch ${batch} is held; run po-sync batches release ${batch}\n`);
   return 0;

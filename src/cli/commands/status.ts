@@ -1,7 +1,7 @@
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
-import { UNSETTLED } from '../../operate/batches/list-batches.ts';
+import { unsettledText } from '../../operate/batches/list-batches.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import {
@@ -90,7 +90,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Files not read to their end', readingLines(batches, inset(format)), paint),
-    section('No report yet', unsettledText(status, inset(format)), paint),
+    section('No report yet', unsettledLines(status, inset(format)), paint),
     section('Unreadable files', unreadableTable(status, inset(format)), paint),
     indented(unreadableRemedies(unreadable, inset(format))),
   ].join('');
@@ -234,12 +234,12 @@ function sourceStateText({ state, code }: SourceStatus): string {
   return code === undefined ? state : `${state} (${code})`;
 }
 
-/** Batches whose report cannot be written or whose file cannot be put away, and why. */
-function unsettledText({ batches, now }: Status, { columns }: Format): string {
-  const rows = batches.flatMap(({ batch: { name, unsettled } }) => (unsettled ? [{ name, ...unsettled }] : []));
+/** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */
+function unsettledLines({ batches, now }: Status, { columns }: Format): string {
+  const rows = batches.flatMap(({ batch }) => (batch.unsettled ? [{ ...batch, ...batch.unsettled }] : []));
   if (rows.length === 0) return '';
   const lines = rows.map(({ name, reason, since }) => printable(`${name}, for ${duration(now - since)}: ${reason}`));
-  return [...lines, UNSETTLED]
+  return [...lines, ...new Set(rows.map(unsettledText))]
     .flatMap((text) => wrapped(text, columns))
     .map((line) => `${line}\n`)
     .join('');

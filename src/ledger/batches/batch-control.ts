@@ -44,7 +44,7 @@ export function createBatchControl(deps: ControlDeps) {
     return (await redis.hexists(keys.batch(batch), 'cancelled')) === 1;
   }
 
-  /** Its report could not be written or its file not be put away. Keeps when that began. */
+  /** Its file could not be read on, its report not be written or its file not be put away. Keeps when that began. */
   async function notSettled(batch: string, reason: string, at: number): Promise<void> {
     const [state, text] = await redis.hmget(keys.batch(batch), 'state', 'unsettled');
     if (state == null || state === 'done') return;

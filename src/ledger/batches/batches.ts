@@ -55,7 +55,7 @@ export type Batch = {
   cancelledBy?: { at: number; who: string };
   /** Why its file can no longer be read, although some of its orders were admitted. */
   unreadable?: BatchError;
-  /** Why its report could not be written or its file not be put away; it is tried again until it succeeds. */
+  /** Why its file could not be read on, its report not be written or its file not be put away; it is tried again until it succeeds. */
   unsettled?: { reason: string; since: number };
   counts: OutcomeCounts;
   /** Dead letters that are open. */
@@ -166,7 +166,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
     const { isFixFile } = inspection;
     const fields = { inspection: JSON.stringify(inspection), ...(isFixFile && { isFixFile: '1' }) };
-    await redis.hset(keys.batch(batch), fields);
+    await redis.multi().hset(keys.batch(batch), fields).hdel(keys.batch(batch), 'unsettled').exec();
   }
 
   /** The first order is about to be admitted, from content with this SHA-256. */

@@ -10,6 +10,7 @@ local isBehind = tonumber(sequence or '0') < tonumber(ARGV[4]) or tonumber(redis
 if ARGV[3] ~= '' and (epoch ~= ARGV[3] or isBehind) then return -1 end
 if redis.call('HGET', KEYS[1], 'state') == 'done' then return tonumber(redis.call('HGET', KEYS[1], 'counted') or '0') end
 redis.call('HSET', KEYS[1], 'total', ARGV[2], 'state', 'open')
+redis.call('HDEL', KEYS[1], 'unsettled')
 if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], 'unreadable', ARGV[6]) end
 local counted = tonumber(redis.call('HGET', KEYS[1], 'counted') or '0')
 finishBatch(KEYS[2], ARGV[1], counted, ARGV[2])

@@ -50,7 +50,8 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
   const after = await batches.find(name);
   const atBatch = (after?.counts.cancelled ?? 0) - (before?.counts.cancelled ?? 0);
   const { accepted } = (after ?? before)?.counts ?? counts;
-  return { cancelled: Math.max(cancelled, atBatch), accepted, underWay, reading: after?.state === 'reading' };
+  const reading = after?.state === 'reading' && after.unsettled === undefined;
+  return { cancelled: Math.max(cancelled, atBatch), accepted, underWay, reading };
 }
 
 /** What a cancellation did, in words. */

@@ -194,18 +194,18 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 
 /** The standing for people: a batch whose orders all have their outcome waits only for its report. */
 export function standingText({ batch, standing }: BatchView): string {
-  if (batch.unsettled !== undefined) return 'no report yet';
+  if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
   if (standing === 'finished' && batch.cancelled) return batch.counts.accepted ? 'partly cancelled' : 'cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
 
 /** What it means that a batch is unsettled, and what to do. */
-export const UNSETTLED =
-  'All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.';
+export const unsettledText = ({ state }: Pick<Batch, 'state'>): string =>
+  `${state === 'reading' ? 'Its other orders are not read and not sent' : 'All orders of the file have their outcome'}. Remove the cause: po-sync tries again every few seconds.`;
 
 /** How far a file is read that waits for delivery; undefined for any other. */
 export function readingText({ waitsAfter, held, ...batch }: Batch, before = ''): string | undefined {
-  if (waitsAfter === undefined || held !== undefined) return undefined;
+  if (waitsAfter === undefined || held !== undefined || batch.unsettled !== undefined) return undefined;
   const all = totalOrders(batch);
   const of = all === undefined ? '' : ` of ${count(all)}`;
   return `${before}${count(waitsAfter)}${of} orders read; the others are read when delivery continues. Orders that failed a check are listed already; the API can still refuse others.`;

@@ -138,12 +138,15 @@ async function unreadText({ store, config }: OperatorContext): Promise<string> {
     : `${wait} No daemon takes files now: run ${startCommandOf(config)}.`;
 }
 
-/** Names the files whose orders are not all known, because their batches are held. */
+/** Names the files whose orders are not all known, because their batches are held or cannot be read on. */
 async function perhapsUnread(batches: OperatorContext['batches']): Promise<string> {
-  const held = await Promise.all((await batches.held()).map(batches.find));
-  const [first, ...more] = held.flatMap((batch) => (batch?.state === 'reading' ? [batch] : []));
+  const waiting = (await batches.underWay()).filter(
+    ({ state, held, unsettled }) => state === 'reading' && (held ?? unsettled),
+  );
+  const [first, ...more] = waiting;
   if (first === undefined) return '';
-  const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other held file')}`;
+  const others = more.length === 0 ? '' : ` or in ${counted(more.length, 'other file')} that waits`;
+  if (first.unsettled) return ` It may be in ${first.name}${others}, which cannot be read: ${first.unsettled.reason}.`;
   return ` It may be in ${first.name}${others}: batch ${first.batch} is held, and the rest of its file is read when it is released.`;
 }
 

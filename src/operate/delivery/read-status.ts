@@ -14,7 +14,7 @@ import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
 import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
-import { type SourceStatus, sourcesOf } from './source-status.ts';
+import { NO_MARKER, type SourceStatus, sourcesOf } from './source-status.ts';
 
 /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
 type QueueFigures = {
@@ -107,16 +107,20 @@ type InboxFacts = Pick<Status, 'sources' | 'daemons'> & { batches: readonly Pick
  * reading of a file continues only as far as its orders are delivered.
  */
 export function inboxText({ sources, daemons, batches }: InboxFacts): string | undefined {
-  const files = sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+  const waiting = (from: readonly SourceStatus[]) => from.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+  const files = waiting(sources);
   if (files === 0) return undefined;
+  const unmarked = sources.filter(({ state }) => state === 'no marker');
   const takers = daemons.filter(({ role }) => role !== 'delivery').length;
   const reading = batches.filter(({ standing }) => standing === 'reading').length;
   const why =
     takers === 0
       ? 'no daemon takes files now'
-      : reading >= FILES
-        ? `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`
-        : 'a file is taken when it is complete and unchanged';
+      : waiting(unmarked) > 0
+        ? `${unmarked.map(({ name }) => name).join(', ')} has no marker and ${NO_MARKER}`
+        : reading >= FILES
+          ? `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`
+          : 'a file is taken when it is complete and unchanged';
   return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
 }
 

@@ -14,7 +14,7 @@ import { requireFormat, type Store } from '../../redis/store.ts';
 import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
-import { checkMarkers } from './check-folders.ts';
+import { checkBatches, checkMarkers } from './check-folders.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
@@ -36,6 +36,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
       }),
     ),
+    ...(await checkBatches(place)),
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
   ];

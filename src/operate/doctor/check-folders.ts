@@ -8,7 +8,9 @@ import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/er
 import { size } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
+import { createBatches } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
+import { unsettledText } from '../batches/list-batches.ts';
 import { livingDaemons } from '../daemon.ts';
 import { checkSource, ignoredOf, ignoredRemedy, ignoredText, takesFiles } from '../delivery/source-status.ts';
 import { type Finding, failure } from './finding.ts';
@@ -16,11 +18,14 @@ import { type Finding, failure } from './finding.ts';
 /** A disk with fewer free bytes is nearly full. */
 const LOW = 200_000_000;
 
-/** A disk with fewer free bytes is full for Redis, which writes a log and replaces it from time to time. */
+/** A disk with fewer free bytes is full: Redis writes a log and replaces it from time to time, and a report has several files. */
 const FULL = 1_000_000;
 
 /** The check of the folder that the private Redis and the checkpoint of the ledger need. */
 const DATA = 'folder data';
+
+/** The check of the folder that every batch needs to end. */
+const REPORTS = 'folder reports';
 
 /** The folders to which an inbox's files are renamed. */
 const WITHIN = ['processing', 'done', 'failed'];
@@ -28,7 +33,7 @@ const WITHIN = ['processing', 'done', 'failed'];
 /** Checks every folder of the configuration: exists, writable, free space, one file system, right environment. */
 export async function checkFolders(config: Config): Promise<Finding[]> {
   const own = [
-    { check: 'folder reports', folder: config.reports.path },
+    { check: REPORTS, folder: config.reports.path },
     { check: DATA, folder: config.data },
   ];
   const answers = config.sources.flatMap(({ name, answers: folder }) =>
@@ -132,6 +137,18 @@ export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, { sourc
   return (await Promise.all(found)).flat();
 }
 
+/** Batches whose file cannot be read on, or whose report cannot be written. */
+export async function checkBatches(place: Pick<Store, 'redis' | 'keys'>): Promise<Finding[]> {
+  const found = await createBatches({ ...place, owner: 'doctor' }).underWay();
+  return found.flatMap((batch): Finding[] => {
+    const { name, unsettled } = batch;
+    const message = `${name} ${batch.state === 'reading' ? 'cannot be read' : 'has no report yet'}: ${unsettled?.reason}`;
+    return unsettled
+      ? [{ check: `batch ${batch.batch.slice(-8)}`, state: 'fail', message, remedy: unsettledText(batch) }]
+      : [];
+  });
+}
+
 /** The permissions of a network share are not reliable: only a test write shows whether the folder is writable. */
 async function tryWriting(folder: string): Promise<void> {
   const probe = path.join(folder, `.po-sync-doctor-${randomBytes(4).toString('hex')}.tmp`);
@@ -147,11 +164,14 @@ async function roomIn(check: string, folder: string): Promise<Finding[]> {
   return roomFinding(check, folder, bavail * bsize);
 }
 
-/** `free`: bytes that are left on the disk of a folder. Without room in `data`, the private Redis ends and nothing is delivered. */
+/**
+ * `free`: bytes that are left on the disk of a folder. Without room in `data`, the private Redis ends and nothing is
+ * delivered; without room for reports, no batch ends.
+ */
 export function roomFinding(check: string, folder: string, free: number): Finding[] {
   if (free >= LOW) return [];
   const message = `only ${size(free)} free on the disk of ${folder}`;
-  const state = check === DATA && free < FULL ? 'fail' : 'warn';
+  const state = [DATA, REPORTS].includes(check) && free < FULL ? 'fail' : 'warn';
   return [{ check, state, message, remedy: 'Free disk space: reports and ledger are written there.' }];
 }
 

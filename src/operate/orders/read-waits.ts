@@ -74,14 +74,16 @@ async function addUnread(
   waiting: (batch: Batch) => number,
   { batches }: WaitContext,
 ): Promise<void> {
-  const first = groups.keys().find((key) => !key.startsWith('release '));
+  const first = groups.keys().find((key) => !/^(release|file) /.test(key));
   for (const batch of await batches.underWay()) {
     const reason = held.get(batch.batch);
-    const isWaiting = batch.state === 'reading' && (reason !== undefined || batch.waitsAfter !== undefined);
+    const isWaiting = batch.state === 'reading' && (reason ?? batch.unsettled ?? batch.waitsAfter) !== undefined;
     const left = isWaiting ? (totalOrders(batch) ?? 0) - countSettled(batch.counts) - waiting(batch) : 0;
-    const key = reason === undefined ? first : `release ${reason}`;
+    const kind = reason === undefined ? 'file' : 'release';
+    const why = reason ?? batch.unsettled?.reason ?? '';
+    const key = why === '' ? first : `${kind} ${why}`;
     if (left <= 0 || key === undefined) continue;
-    const before = groups.get(key) ?? { for: 'release', reason: reason ?? '', orders: 0 };
+    const before = groups.get(key) ?? { for: kind, reason: why, orders: 0 };
     groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
   }
 }

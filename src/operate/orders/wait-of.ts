@@ -10,7 +10,7 @@ import type { ListFailure } from '../../reconcile/verifier.ts';
  * `person`: a decision; `release`: its batch is held; `daemon`: none is running;
  * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
  * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
- * `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it
+ * `file`: the file of its batch cannot be read on; `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it
  * repeats; `unexamined`: more orders wait than were examined.
  */
 export type WaitKind =
@@ -26,6 +26,7 @@ export type WaitKind =
   | 'answer'
   | 'list'
   | 'order'
+  | 'file'
   | 'unexamined';
 
 /**
@@ -136,6 +137,7 @@ export function canBeTried(kind: WaitKind): boolean {
     case 'first-list':
     case 'list':
     case 'order':
+    case 'file':
       return false;
   }
 }
@@ -174,6 +176,8 @@ export function waitText({
       return `the API's list, to settle an unclear answer${why}`;
     case 'order':
       return 'the same order of another file';
+    case 'file':
+      return `the file of its batch${why}`;
     case 'unexamined':
       return 'not examined one by one';
   }

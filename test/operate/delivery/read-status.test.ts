@@ -20,6 +20,18 @@ it('the status of a source says whether its file, or the folder of its pattern, 
   expect(await Promise.all(states)).toEqual(['ok', 'ok', 'no match', 'missing', 'missing', 'not checked']);
 });
 
+it('files in an inbox without its marker wait for the marker', () => {
+  const marked = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting: 1 } as const;
+  const moved = { ...marked, name: 'orders', state: 'no marker' } as const;
+  const daemons = [{ host: 'a', pid: 1, version: '1', since: 0 }];
+  const text = inboxText({ daemons, batches: [], sources: [marked, moved] });
+  expect(text).toBe(
+    '2 files in an inbox wait: orders has no marker and may be another folder: mount the share, or restart po-sync to use this one',
+  );
+  const empty = inboxText({ daemons, batches: [], sources: [marked, { ...moved, waiting: 0 }] });
+  expect(empty).toContain('a file is taken when it is complete');
+});
+
 it.each([
   [0, 0, 'no daemon takes files now'],
   [1, 3, 'a file is taken when it is complete and unchanged'],

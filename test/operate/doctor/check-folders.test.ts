@@ -59,7 +59,9 @@ describe('folders', () => {
     ['folder data', 0, 'fail', 'only 0 bytes free'],
     ['folder data', 500_000, 'fail', 'only 500.0 kB free'],
     ['folder data', 50_000_000, 'warn', 'only 50.0 MB free'],
-    ['folder reports', 0, 'warn', 'only 0 bytes free'],
+    ['folder reports', 0, 'fail', 'only 0 bytes free'],
+    ['folder reports', 50_000_000, 'warn', 'only 50.0 MB free'],
+    ['answers of inbox', 0, 'warn', 'only 0 bytes free'],
   ])('%s with %i free bytes: %s', (name, free, state, message) => {
     const remedy = expect.stringContaining('Free disk space');
     expect(roomFinding(name, '/srv', free)).toEqual([

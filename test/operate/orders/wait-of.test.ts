@@ -178,6 +178,7 @@ describe('what an order waits for', () => {
         answer: true,
         list: true,
         order: true,
+        file: true,
         unexamined: true,
       };
       for (const kind of Object.keys(kinds) as WaitKind[]) {
