@@ -195,6 +195,17 @@ describe('a batch', () => {
     expect(two.sent).toHaveLength(1);
   });
 
+  it('whose file cannot be read on for a minute is reported once', async () => {
+    await two.batches.begin(file, two.time.now());
+    await two.batches.notSettled('b-1', 'orders.csv is missing', two.time.now());
+    two.pass(61_000);
+    await two.look();
+    await two.look();
+    expect(two.sent).toMatchObject([
+      { kind: 'unsettled', text: 'orders.csv (batch b-1) has no report yet: orders.csv is missing' },
+    ]);
+  });
+
   it('that is settled is reported once if it needs a person', async () => {
     const batch = { ...(await two.batches.begin(file, two.time.now())), total: 5 };
     await two.first().settled(batch, 0);
