@@ -4,7 +4,7 @@ import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
-import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptArticles, type ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
@@ -54,9 +54,10 @@ function isBare(number: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 }
 
-function heldBack(valid: ValidOrder, code: string, message: string): InvalidOrder {
-  const { ordinal, number, place, records, order } = valid;
-  const problem = { line: place.line, field: '', code, value: number, message };
+/** `place`: that of the row that is meant. */
+function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
+  const { ordinal, number, records, order } = valid;
+  const problem = { ...place, field: '', code, value: number, message };
   const articles = keptArticles(order.items.map(({ articleCode }) => articleCode));
   return { ordinal, number, place, records, valid: false, problems: [problem], articles };
 }
@@ -78,10 +79,11 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   /** The order of the dead letter that a row comes from, if it came with that batch or later and has not ended. */
   async function sentSince(
     { number }: ValidOrder,
-    { batch, place }: FixTarget,
+    target: FixTarget,
     corrects: Corrects | undefined,
     own: string,
   ): Promise<TakenRow | undefined> {
+    const { batch, place } = target;
     const was = corrects?.batch === batch ? corrects.numbers.get(place) : undefined;
     if (was === undefined || was === '' || was === number) return undefined;
     const [[known], named] = await Promise.all([ledger.lookup([was]), batches.find(batch)]);
@@ -91,7 +93,7 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     if (no < from.no) return undefined;
     const name = (await batches.nameOf(no)) ?? batch;
     // Rows of one order that a person gives two numbers are two orders.
-    return name === own ? undefined : { row: { batch, place }, by: { number: was, batch: name } };
+    return name === own ? undefined : { row: target, target, by: { number: was, batch: name } };
   }
 
   /** The batch in which the number of an order waits for a person, with other rows than those of this order. */
@@ -112,9 +114,14 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
       if (order.records.every(({ isConfirmed }) => isConfirmed)) return [];
-      const found = await claims.claim({ number: order.number, batch, no }, rows);
-      const taken = 'by' in found ? found : await firstFound(rows, (row) => sentSince(order, row, corrects, batch));
-      if (taken !== undefined) return heldBack(order, ALREADY_CORRECTED, readings(order, taken));
+      const owner = { number: order.number, batch, no };
+      const found = await claims.claim(owner, rows);
+      const since = (row: FixTarget) => sentSince(order, row, corrects, batch);
+      const taken = 'by' in found ? found : await firstFound(rows, since);
+      if (taken !== undefined) {
+        const isTaken = async (row: FixTarget) => 'by' in (await claims.claim(owner, [row])) || !!(await since(row));
+        return await heldAsTaken(order, taken, isTaken, batches);
+      }
       const other = await replaced(order, corrects);
       if (other !== undefined) return heldBack(order, ROWS_LEFT_OUT, sentAlone(order, other));
       return 'by' in found ? [] : found;
@@ -140,8 +147,23 @@ async function firstFound<T, Found>(
   return undefined;
 }
 
-function readings({ number }: ValidOrder, { row: { batch, place }, by }: TakenRow): string {
-  return `${place} of batch ${batch} is already order ${by.number}, from batch ${by.batch}: ${number} can be a second correction of the same row, or another order. If it is the same order, discard this one. If it is another order, write confirmed into _error_check of its rows`;
+/** Holds an order at the row that is another one; of an order whose rows are all taken, nothing is left to send. */
+async function heldAsTaken(
+  order: ValidOrder,
+  { row, target, by }: TakenRow,
+  isTaken: (row: FixTarget) => Promise<boolean>,
+  batches: Deps['batches'],
+): Promise<InvalidOrder> {
+  const { number, records } = order;
+  const [from, other] = await Promise.all([batches.find(row.batch), batches.find(by.batch)]);
+  const others = records.filter(({ fixTarget }) => fixTarget !== target);
+  const isFree = async ({ fixTarget }: SourceRecord) => fixTarget === undefined || !(await isTaken(fixTarget));
+  const isWhole = (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
+  const wrong = isWhole ? `if ${number} is the same order, discard it` : 'leave this row out of this order';
+  const sent = `${row.place} of ${from?.name ?? `batch ${row.batch}`} was already sent as ${by.number}, from ${batchTitle(by.batch, other?.name)}`;
+  const message = `${sent}: ${wrong}. If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
+  const { place } = records.find(({ fixTarget }) => fixTarget === target) ?? order;
+  return heldBack(order, ALREADY_CORRECTED, message, place);
 }
 
 function sentAlone({ number }: ValidOrder, other: string): string {

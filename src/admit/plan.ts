@@ -82,8 +82,9 @@ const LONGEST = 300;
 export function invalidResult({ place, problems }: InvalidOrder, at: number, isKept: boolean): StoredResult {
   const { code = 'invalid', message = '' } = problems[0] ?? {};
   const failed = { place, problems: problems.slice(0, PROBLEMS_KEPT).map(shortened) };
-  const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: HELD_HERE.has(code) ? message : '' };
-  return isKept ? { ...result, failed } : result;
+  const isHeld = HELD_HERE.has(code);
+  const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: isHeld ? message : '' };
+  return isKept || isHeld ? { ...result, failed } : result;
 }
 
 function shortened(problem: Problem): Problem {

@@ -10,8 +10,8 @@ import type { Ledger } from './ledger.ts';
 /** An order that rows of dead letters became: its number, and the batch that brought it. `at`: a person sent it again. */
 export type RowOwner = { number: string; batch: string; no: number; at?: number };
 
-/** A row that another order has, which is accepted or may be. */
-export type TakenRow = { row: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> };
+/** A row that another order has, which is accepted or may be. `target`: as the fix file names it. */
+export type TakenRow = { row: FixTarget; target: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> };
 
 /** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
 export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
@@ -45,7 +45,8 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
       const field = `as ${place}`;
       const before = (await redis.hget(keys.corrected(batch), field)) ?? '';
       const by = before === '' ? undefined : (JSON.parse(before) as RowOwner);
-      if (by !== undefined && by.number !== owner.number && (await isAlive(by))) return { row: { batch, place }, by };
+      if (by !== undefined && by.number !== owner.number && (await isAlive(by)))
+        return { row: { batch, place }, target: row, by };
       claims.push({ batch, field, before, after: JSON.stringify(owner) });
     }
     return claims;

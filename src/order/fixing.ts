@@ -50,11 +50,18 @@ export const NUMBER_TAKEN =
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
 export const NUMBER_KNOWN = 'number-known';
 
+/** Problem code of a row without a number that an order of another file, accepted or in progress, may have already. */
+export const ROW_KNOWN = 'row-known';
+
 /** Problem code of an order in a fix file whose row is already another order. */
 export const ALREADY_CORRECTED = 'already-corrected';
 
 /** Problem code of an order in a fix file with the number of one that needs a person, and none of its rows. */
 export const ROWS_LEFT_OUT = 'rows-left-out';
+
+/** What follows from a row that was in doubt and is settled, after what became of it. `lackIn` reads it. */
+export const ROW_SETTLED =
+  ': it is no row of this order any more, so do not add it here. If nothing else is wrong, send this order as it is';
 
 const NOTE = / \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/;
 

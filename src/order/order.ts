@@ -26,8 +26,13 @@ type Common = {
 /** An order that may be sent. */
 export type ValidOrder = Common & { valid: true; order: Order };
 
-/** An order that is not sent, with every problem of its records. `articles`: its article codes as read, by `keptArticles`. */
-export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]; articles: readonly string[] };
+/**
+ * An order that is not sent, with every problem of its records. `articles`: its article codes as read, by `keptArticles`.
+ * `beside`: of rows without a number, those of the orders next to them that they may belong to.
+ */
+export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]; articles: readonly string[] } & {
+  beside?: readonly string[];
+};
 
 /** Article codes that are kept of an invalid order, so that people find it by them. */
 const ARTICLES = 20;

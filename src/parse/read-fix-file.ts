@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
-import { readFixNote } from '../order/fixing.ts';
+import { ROW_SETTLED, readFixNote } from '../order/fixing.ts';
 import { lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
 import { isOtherLetters, isSpreadsheetDamage, isSpreadsheetForm, isUnsureDamage } from '../order/spreadsheet.ts';
@@ -62,7 +62,10 @@ function lackIn(message: string): Lack | undefined {
     return { kind: 'left-out', what: leftOut, row, more: Number(more) };
   }
   const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
-  if (what === undefined) return undefined;
+  if (what === undefined) {
+    const [, row] = message.endsWith(ROW_SETTLED) ? (/^(line \d{1,15}) /.exec(message) ?? []) : [];
+    return row === undefined ? undefined : { kind: 'in-doubt', what: row, row };
+  }
   const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
   const line = / of batch /.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
   return { kind: 'in-doubt', what, row: here ?? line };

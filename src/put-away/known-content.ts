@@ -3,10 +3,11 @@ import type { Config } from '../config/config.ts';
 import { counted } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EntryState, Known } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { NUMBER_KNOWN, NUMBER_TAKEN } from '../order/fixing.ts';
-import { firstItems, type InvalidOrder, type Order } from '../order/order.ts';
+import { NUMBER_KNOWN, NUMBER_TAKEN, ROW_KNOWN } from '../order/fixing.ts';
+import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
@@ -26,8 +27,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
- * from the settled file that brought it, if that is still there. Copies of exports are not kept, and neither is what
- * only the API knows.
+ * from the settled file that brought it, if that is still there.
  */
 export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, config }: Deps): KnownContent {
   let reads = 0;
@@ -103,8 +103,35 @@ export function withKnownNumber(
   const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
   const items = content ? `, as ${firstItems(content.items)}` : '';
   const message = `this number is already ${state} from ${title}${items}. ${NUMBER_TAKEN}`;
-  const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
-  return { ...order, problems: [...order.problems, problem] };
+  return {
+    ...order,
+    problems: [...order.problems, { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message }],
+  };
+}
+
+/** Tells of rows without a number which order next to them another file brought, if that may have them already. */
+export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: Ledger; knownContent: KnownContent }) {
+  const titleOf = createTitles(deps.batches);
+  return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
+    const numbers = [...new Set(page.flatMap((order) => (order.valid ? [] : (order.beside ?? []))))];
+    if (numbers.length === 0) return [...page];
+    const known = new Map((await deps.ledger.lookup(numbers)).map((one, i) => [numbers[i] ?? '', one]));
+    const elsewhere = [...known].filter(([, one]) => isElsewhere(one, batch));
+    const found = await deps.knownContent(elsewhere.map(([number, one]) => ({ number, ordinal: -1, known: one })));
+    const tell = async (order: CheckedOrder): Promise<CheckedOrder> => {
+      if (order.valid || order.beside === undefined) return order;
+      const problems = [...order.problems];
+      for (const number of order.beside) {
+        const one = known.get(number);
+        const items = found.get(number)?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
+        if (!isElsewhere(one, batch) || items?.length === 0) continue;
+        const message = `this row may belong to ${number}, which is already ${one.kind === 'accepted' ? 'accepted' : 'in progress'} from ${(await titleOf(one)) ?? 'the API'}${items ? `, also with ${firstItems(items)}` : ''}. If so, discard this row`;
+        problems.push({ ...order.place, field: '', code: ROW_KNOWN, value: '', message });
+      }
+      return { ...order, problems };
+    };
+    return await Promise.all(page.map(tell));
+  };
 }
 
 /** Of a batch whose file is gone, the orders that need a person: the ledger keeps no list of the others. */

@@ -7,7 +7,7 @@ import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { createTitles, isElsewhere, type KnownContent, withKnownNumber } from './known-content.ts';
+import { createNeighbors, createTitles, isElsewhere, type KnownContent, withKnownNumber } from './known-content.ts';
 
 const PAGE = 500;
 
@@ -31,8 +31,10 @@ function createJoin(batch: Batch, deps: Deps) {
   const { batches, ledger, knownContent } = deps;
   const checkedAt = iso(batch.startedAt);
   const titleOf = createTitles(batches);
+  const tell = createNeighbors(batch, deps);
 
-  async function join(page: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
+  async function join(found: readonly CheckedOrder[]): Promise<ReportedOrder[]> {
+    const page = await tell(found);
     const ordinals = page.map(({ ordinal }) => ordinal);
     const numbers = page.map(({ number }) => number);
     const [stored, known, times] = await Promise.all([
@@ -110,8 +112,9 @@ function withoutDeadLetter(order: CheckedOrder, { outcome, at, code, message }: 
 }
 
 /** `content` is the known content of a conflict's number. */
-function withStored(order: ValidOrder, stored: StoredResult, content: Order | undefined): ReportedOrder {
-  const { outcome, attempts, at, code, message } = stored;
+function withStored(found: ValidOrder, stored: StoredResult, content: Order | undefined): ReportedOrder {
+  const { outcome, attempts, at, code, message, failed } = stored;
+  const order = failed ? { ...found, place: failed.place } : found;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };
   const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };

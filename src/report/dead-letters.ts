@@ -47,17 +47,20 @@ export type DeliveryFacts = {
   response?: string;
   /** A conflict's other content. */
   known?: Order | undefined;
+  /** Of an order that admission held: its problem, whose text is cut. */
+  failed?: { problems: readonly Problem[] };
 };
 
 /** The dead letter of an order that passed the checks; for a refused order, `message` is the API's own words. */
 export function deliveryDeadLetterOf(order: ValidOrder, facts: DeliveryFacts): DeadLetter {
-  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known } = facts;
+  const { kind, code, message, attempts, firstAt, lastAt, httpStatus, response, known, failed } = facts;
   return {
     purchaseOrderNumber: order.number,
     kind,
     stage: stageOf(kind),
     code,
     message,
+    ...(failed && { problems: failed.problems.slice(0, 1).map((problem) => ({ ...problem, message })) }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
     signature: signatureOf({ code, message, known: [order.number] }),

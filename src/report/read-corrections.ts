@@ -1,6 +1,17 @@
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { type Change, type Closed, type Corrected, type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import { closingWord } from '../order/closing-text.ts';
+import {
+  type Change,
+  type Closed,
+  type Closings,
+  type Corrected,
+  closingFor,
+  type DeadLetter,
+  placesOf,
+} from '../order/dead-letter.ts';
+import { ROW_SETTLED } from '../order/fixing.ts';
+import { lacksIn } from '../parse/read-fix-file.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
 
@@ -45,4 +56,22 @@ function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corr
   if (before === undefined || before.batch !== batch) return {};
   const { changes, number } = before;
   return { ...(changes === undefined ? {} : { changes }), ...(number === undefined ? {} : { number }) };
+}
+
+/** An open dead letter that says what became of rows without a number that were in doubt, where they are settled. */
+export function withSettledDoubts(letter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
+  if (letter.closed !== undefined) return letter;
+  const told = (message: string): string => {
+    const [lack] = lacksIn([{ message }]);
+    const [, line] = /^line (\d+)$/.exec(lack?.kind === 'in-doubt' ? (lack.row ?? '') : '') ?? [];
+    if (lack === undefined || line === undefined) return message;
+    const row = { purchaseOrderNumber: '', kind: 'invalid' as const, location: { line: Number(line) } };
+    const { batch = '', by, waitsIn } = closingFor(row, closings) ?? {};
+    if (by === undefined || waitsIn !== undefined) return message;
+    const number = corrections.get(batch)?.get(`line ${line}`)?.number;
+    const was = number === undefined ? `was ${closingWord(by)}` : `was sent as ${number}`;
+    return `line ${line} ${was}${ROW_SETTLED}`;
+  };
+  const problems = letter.problems?.map((one) => ({ ...one, message: told(one.message) }));
+  return { ...letter, message: told(letter.message), ...(problems && { problems }) };
 }

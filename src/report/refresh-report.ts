@@ -8,7 +8,7 @@ import { type Draft, openDraft } from './draft.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import { type Corrections, correctedIn } from './read-corrections.ts';
+import { type Corrections, correctedIn, withSettledDoubts } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
@@ -120,7 +120,7 @@ async function resultsIn(folder: string, accepted: Accepted | undefined): Promis
 /** An entry that is closed already is closed again: its rows may have waited in another batch. */
 function withClosing(deadLetter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
   const closing = closingFor(deadLetter, closings);
-  if (closing === undefined) return deadLetter;
+  if (closing === undefined) return withSettledDoubts(deadLetter, closings, corrections);
   const closed = closedBy(closing);
   return { ...deadLetter, closed: { ...closed, ...correctedIn(deadLetter, closed, corrections) } };
 }

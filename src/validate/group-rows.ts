@@ -23,8 +23,8 @@ export type RowGroups = {
   finish(): Generator<CheckedOrder[]>;
 };
 
-/** Adjacent rows of one number. `doubt`: why a row may be missing. */
-type Group = { rows: CheckedRow[]; doubt?: string | undefined };
+/** Adjacent rows of one number. `doubt`: why a row may be missing; `beside`: the numbers that rows without one may have. */
+type Group = { rows: CheckedRow[]; doubt?: string | undefined; beside?: Set<string> };
 
 export type GroupOptions = {
   reading: Pick<TableReading, 'apart' | 'shifted' | 'originals' | 'fixSummary'> &
@@ -53,7 +53,10 @@ export function groupRows({ reading, check, mapping, late }: GroupOptions): RowG
   function place(group: Group | undefined): CheckedOrder[] {
     if (group === undefined) return [];
     const number = group.rows[0]?.number ?? '';
-    if (number === '' || !apart.has(number)) return [next(group.rows, group.doubt ?? shifted.get(number))];
+    if (number === '' || !apart.has(number)) {
+      const order = next(group.rows, group.doubt ?? shifted.get(number));
+      return [order.valid || group.beside === undefined ? order : { ...order, beside: [...group.beside] }];
+    }
     for (const { record } of group.rows) {
       late.add({ number, content: '', place: '', text: toText(record, group.doubt) });
     }
@@ -105,8 +108,8 @@ function createDoubts(originals: Originals | undefined) {
     const [looseAbove, looseBelow] = [looseOf(upper), looseOf(lower)];
     if (looseAbove === undefined) hasOrder = true;
     if (originals && wereApart([...upper.rows, ...lower.rows], originals)) return;
-    if (looseBelow && !looseAbove) upper.doubt ??= looseBelow.reason;
-    if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) lower.doubt ??= looseAbove.reason;
+    if (looseBelow && !looseAbove) doubt(upper, looseBelow.reason, lower);
+    if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) doubt(lower, looseAbove.reason, upper);
     const [last, first] = [upper.rows.at(-1)?.loose, lower.rows[0]?.loose];
     if (last?.isWide) lower.doubt ??= last.reason;
     if (first?.isWide) upper.doubt ??= first.reason;
@@ -121,6 +124,13 @@ function createDoubts(originals: Originals | undefined) {
     },
     rest: (): Group | undefined => above,
   };
+}
+
+/** Puts an order in doubt for the `loose` rows next to it. */
+function doubt(order: Group, reason: string, loose: Group): void {
+  order.doubt ??= reason;
+  const [number = '', own] = [order.rows[0]?.number, loose.rows[0]?.number];
+  if (own === '' && number !== '') loose.beside = new Set(loose.beside).add(number);
 }
 
 /** Why the rows of a group may belong to a neighbor; undefined when one of them certainly has its own number. */

@@ -5,7 +5,7 @@ import { type Config, type Mapping, mappingFor, plainMapping } from '../config/c
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
-import { placeText } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, placeText } from '../order/fixing.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { isMultiByte } from '../parse/code-pages.ts';
 import type { Encoding } from '../parse/encoding.ts';
@@ -218,9 +218,11 @@ async function deadLettersIn(
     const held = problems.filter(({ code }) => DOUBTS.includes(code));
     const readings = new Map(held.map(({ value, message }) => [value, firstPart(value, message)]));
     const lacks = lacksIn(problems);
+    // A row that is another order already may be left out.
+    const wanted = deadLetter.code === ALREADY_CORRECTED ? places.filter((at) => at !== placeText(location)) : places;
     for (const place of places) {
       if (lacks.length > 0) incomplete.set(place, lacks);
-      if (places.length > 1) orders.set(place, places);
+      if (places.length > 1) orders.set(place, wanted);
       if (readings.size > 0) doubted.set(place, readings);
     }
   }

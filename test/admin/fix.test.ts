@@ -402,7 +402,7 @@ it('a file that is dropped again: its form shows what was sent of it, and anothe
   );
   expect(other).not.toContain('Change the number');
   const renamed = await check({ 'v.0.0': 'PO-72', 'v.1.0': 'PO-72', 'v.0.3': '6' });
-  expect(renamed).toContain('is already order PO-71, from batch');
+  expect(renamed).toContain('was already sent as PO-71, from "sent.line-2.fix.csv"');
   expect(renamed).not.toContain('It can be sent');
 });
 
@@ -418,7 +418,7 @@ it('a row of a conflict that was corrected before can be confirmed as another or
   expect(text).not.toContain('name="ok.0"');
   const other = { ...fieldsIn(text), 'v.0.0': 'PO-92', 'v.0.2': 'A', do: 'check' };
   const held = await (await person.submit(path, other)).text();
-  expect(held).toContain('is already order PO-91, from batch');
+  expect(held).toContain('was already sent as PO-91, from');
   expect(held).toContain('name="ok.0"');
   expect(await (await person.submit(path, { ...other, 'ok.0': 'confirmed' })).text()).toContain('It can be sent.');
 });

@@ -247,7 +247,9 @@ it('a row that two people correct under two numbers becomes one order, and the o
   const [held] = await lettersOf(bob);
   expect(held).toMatchObject({
     code: 'already-corrected',
-    message: expect.stringContaining(`is already order TW-2, from batch ${ann.batch}`),
+    message: expect.stringContaining(
+      `was already sent as TW-2, from "ann.csv" (batch ${ann.batch}): if TW-3 is the same order`,
+    ),
   });
   // The row that Ann left wrong came back in the fix file of her batch: it is still the same row.
   const rest = (await place.read(ann, 'dead-letters.csv').catch(() => '')) || fix;
@@ -295,7 +297,7 @@ it('a row of a file that is dropped twice becomes one order, and the second batc
   ] as const)
     expect((await lettersOf(held))[n]).toMatchObject({
       code: 'already-corrected',
-      message: expect.stringContaining(`is already order ${was}, from batch ${fixed.batch}`),
+      message: expect.stringContaining(`was already sent as ${was}, from "drop-fix.csv" (batch ${fixed.batch})`),
     });
   expect(storedOf('DR')).toEqual({ 'DR-1': 1, 'DR-2': 1, 'DR-3': 1, 'DR-9': 1 });
   // A person decides that they are other orders.
@@ -328,6 +330,57 @@ it('an order with errors that another file has already names that file and its i
   expect(page).toContain('this number is already accepted from &quot;known-fix.csv&quot;');
 });
 
+it('a row that is another order already is named at its place, and may be left out of this one', async () => {
+  const first = await settled('g.csv', 'PO_NO;MATNR;MENGE\nGW-1;A-841;5\n;A-842;6\nGW-2;A-1;none\n');
+  const fix = (await place.read(first, 'dead-letters.csv')).split('\n');
+  const rows = (...at: number[]) => [0, ...at].map((row) => fix[row]).join('\n');
+  expect(await settled('g-own.csv', `${rows(2).replace(/^;A-842/m, 'GW-11;A-842')}\n`)).toMatchObject({ open: 0 });
+  await reportOf('g.csv', 2);
+  // The neighbor no longer asks for the row.
+  const [neighbor] = await lettersOf(first);
+  expect(neighbor?.message).toMatch(/^line 3 was sent as GW-11: it is no row of this order any more, so do not add it/);
+  expect(await place.read(first, 'report.html')).toContain('line 3 was sent as GW-11');
+
+  const both = await settled('g-both.csv', `${rows(1, 2).replace(/^;A-842/m, 'GW-1;A-842')}\n`);
+  const [held] = await lettersOf(both);
+  const said = 'line 3 of g.csv was already sent as GW-11, from "g-own.csv"';
+  expect(held).toMatchObject({ code: 'already-corrected', location: { line: 3, lines: [2, 3] } });
+  expect(held?.message).toContain(said);
+  expect(held?.message).toContain(
+    'leave this row out of this order. If it is ordered twice on purpose, write confirmed',
+  );
+  const [head, meant, other] = (await place.read(both, 'dead-letters.csv')).split('\n');
+  expect([meant?.includes('part of this order'), other?.includes('was already sent as GW-11')]).toEqual([true, true]);
+  const left = await settled('g-left.csv', `${head}\n${meant}\n`);
+  expect(left).toMatchObject({ counts: { accepted: 1 }, open: 0 });
+  expect(storedOf('GW')).toEqual({ 'GW-1': 1, 'GW-11': 1 });
+});
+
+it('a neighbor that lost its row to another order is sent without it', async () => {
+  const first = await settled('h.csv', 'PO_NO;MATNR;MENGE\nGH-1;A-841;5\n;A-842;6\nGH-2;A-1;1\n');
+  const [head, one, two] = (await place.read(first, 'dead-letters.csv')).split('\n');
+  await settled('h-own.csv', `${head}\n${two?.replace(/^;A-842/, 'GH-11;A-842')}\n`);
+  await reportOf('h.csv', 1);
+  expect(await settled('h-rest.csv', `${head}\n${one}\n`)).toMatchObject({ counts: { accepted: 1 }, open: 0 });
+});
+
+it('a row without a number names the accepted order that it may be a row of', async () => {
+  const head = 'PO_NO;MATNR;MENGE\n';
+  const rows = 'NK-6;A-105;1\n;A-106;2\nNK-6;A-107;3\n';
+  const first = await settled('monday.csv', head + rows);
+  const fix = (await place.read(first, 'dead-letters.csv')).replace(/^;A-106/m, 'NK-6;A-106');
+  expect(await settled('monday-fix.csv', fix)).toMatchObject({ counts: { accepted: 1 }, open: 0 });
+  const next = await settled('wednesday.csv', `${head}${rows}NK-7;A-1;1\n`);
+  const nameless = (await lettersOf(next)).find(({ purchaseOrderNumber }) => purchaseOrderNumber === '');
+  const said =
+    /^this row may belong to NK-6, which is already accepted from "monday-fix\.csv" \(batch \S+\), also with A-106 × 2\. If so, discard this row$/;
+  expect(nameless?.problems).toMatchObject([
+    { code: 'missing' },
+    { code: 'row-known', message: expect.stringMatching(said) },
+  ]);
+  expect(await place.read(next, 'report.html')).toContain('this row may belong to NK-6');
+});
+
 it('an older copy of a fix file under another number is held when its order was sent since', async () => {
   const head = 'PO_NO;MATNR;MENGE\n';
   const first = await settled('old.csv', `${head}OW-1;NO-SUCH-ARTICLE;1\nOW-2;A-1;none\nOW-3;A-1;none\n`);
@@ -337,7 +390,7 @@ it('an older copy of a fix file under another number is held when its order was 
   const late = await settled('old-copy.csv', copy.replace(/^OW-/gm, 'OV-'));
   expect(late).toMatchObject({ counts: { accepted: 1, invalid: 2 } });
   expect(await lettersOf(late)).toMatchObject([
-    { code: 'already-corrected', message: expect.stringContaining('is already order OW-1, from batch') },
+    { code: 'already-corrected', message: expect.stringContaining('was already sent as OW-1, from "complete.csv"') },
     { code: 'already-corrected' },
   ]);
   expect([storedOf('OW'), storedOf('OV')]).toEqual([{ 'OW-1': 1, 'OW-2': 1 }, { 'OV-3': 1 }]);

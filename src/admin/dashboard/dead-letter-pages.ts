@@ -48,7 +48,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
         openText(group.count, group.nameless),
       ),
       html`${outcomeWord(group.kind)}`,
-      html`${group.isExample ? 'for example: ' : ''}${problemText({ field: group.field ?? '', message: group.message })}`,
+      html`${group.isExample ? 'for example: ' : ''}${inForm(problemText({ field: group.field ?? '', message: group.message }), '')}`,
       cell(group.batches),
       timeText(group.lastAt),
     ]);
@@ -57,7 +57,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       ? numberLink(row.purchaseOrderNumber)
       : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
-    html`${problemText({ field: row.field ?? '', message: row.message })}${row.items === undefined ? undefined : html`<div class="quiet">${row.items}</div>`}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    html`${inForm(problemText({ field: row.field ?? '', message: row.message }), row.purchaseOrderNumber)}${row.items === undefined ? undefined : html`<div class="quiet">${row.items}</div>`}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
@@ -124,7 +124,7 @@ function factsOf({
   return facts([
     ['kind', outcomeWord(kind)],
     // The table of problems follows.
-    ['message', problems.length === 0 ? message : undefined],
+    ['message', problems.length === 0 ? inForm(message, letter.purchaseOrderNumber) : undefined],
     ['API', httpStatus === undefined ? undefined : html`HTTP ${httpStatus} <code>${response}</code>`],
     ['attempts', count(attempts)],
     ['file', html`${link(batchPath(batch), file)}, ${placeText(location)} (source ${source})`],
