@@ -9,6 +9,7 @@ import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/bat
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, sameContentText } from '../order/batch.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
+import { isLeftOut } from '../parse/fix-rows.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { changedSince } from '../parse/unreadable.ts';
@@ -155,7 +156,10 @@ async function readClaimed(
     records,
     ...(orders !== undefined && { orders }),
     shape,
-    warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
+    warnings: [
+      ...(earlier ? [sameContentText(earlier)] : []),
+      ...warnings.filter((one) => !(isForm(batch) && isLeftOut(one))),
+    ],
     ...(how.readAs !== undefined && { readAs: how.readAs }),
     ...(isFixFile && { isFixFile }),
   });
@@ -166,6 +170,11 @@ async function readClaimed(
   if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
   batchAdmitted(log, { ...named(file), orders: total });
   return { end: 'admitted', sha256 };
+}
+
+/** Whether the file is a correction that a person sent with the form of one order. */
+function isForm({ by, name }: Batch): boolean {
+  return by !== undefined && /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
 }
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */

@@ -178,7 +178,7 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
   const states = { intact: 0, rewritten: 0, missing: 0, confirmed: 0 };
   const changed = new Map<SentField, { was: string[]; now: string[] }>();
   const named = new Map<string, string>();
-  const numbered = new Set<string>();
+  const [numbered, kept, added] = [new Set<string>(), new Set<string>(), new Set<string>()];
 
   return {
     look(cells: readonly string[], { fixTarget, line }: FixFacts, at: string): void {
@@ -186,7 +186,9 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
       if (originals === undefined) return;
       if (!isOfOtherBatch({ ...(fixTarget && { fixTarget }) }, originals)) {
         const places = [fixTarget?.place, line === undefined ? undefined : `line ${line}`];
-        const isNumbered = (cells[columns.at.purchaseOrderNumber ?? -1] ?? '').trim() !== '';
+        const number = (cells[columns.at.purchaseOrderNumber ?? -1] ?? '').trim();
+        const isNumbered = number !== '';
+        if (isNumbered) (fixTarget === undefined && line === undefined ? added : kept).add(number);
         for (const place of places) {
           if (place !== undefined) named.set(place, at);
           if (place !== undefined && isNumbered) numbered.add(place);
@@ -203,7 +205,8 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
     summary(): FixSummary {
       const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
       const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
-      return { isRewritten, moved: new Set(moved), numbered, named, warnings: leftOut(originals, named) };
+      const warnings = [...leftOut(originals, named), ...newIn(added.difference(kept), originals)];
+      return { isRewritten, moved: new Set(moved), numbered, named, warnings };
     },
   };
 }
@@ -222,11 +225,24 @@ function isMoved(was: readonly string[], now: readonly string[]): boolean {
   return count >= 2 && count >= was.length / 2;
 }
 
+/** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
+export const isLeftOut = (warning: string): boolean => warning.endsWith(' open when it was read.');
+
 /** How many dead letters the fix file does not name. */
 export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
   if (originals === undefined) return [];
   const rest = [...originals.open].filter((place) => !named.has(place)).length;
   if (rest === 0) return [];
-  const stay = rest === 1 ? 'is not in this file and stays open' : 'are not in this file and stay open';
-  return [`${rest} of the ${originals.open.size} orders of batch ${originals.batch} that need a person ${stay}.`];
+  const stay = rest === 1 ? 'is not in this file and stayed open' : 'are not in this file and stayed open';
+  return [
+    `${rest} of the ${originals.open.size} orders of batch ${originals.batch} that needed a person ${stay} when it was read.`,
+  ];
+}
+
+/** Orders that a person typed into a fix file. */
+function newIn(numbers: ReadonlySet<string>, originals: Originals | undefined): string[] {
+  const fresh = [...numbers.difference(new Set(originals?.numbers.values()))];
+  if (fresh.length === 0) return [];
+  const shown = `${fresh.slice(0, 10).join(', ')}${fresh.length > 10 ? ', …' : ''}`;
+  return [`New in this fix file, and read as new orders: ${shown}. See whether the numbers are right.`];
 }

@@ -22,8 +22,7 @@ export type KnownContent = (conflicts: readonly Conflict[]) => Promise<Map<strin
 type Deps = { batches: Batches; config: Config };
 
 /** Files read for one report, and the bytes of the largest one: a report must not take hours. */
-const MOST_READS = 10;
-const MOST_BYTES = 64 * 1024 * 1024;
+const [MOST_READS, MOST_BYTES] = [10, 64 * 1024 * 1024];
 
 /**
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
@@ -93,7 +92,7 @@ export function isElsewhere(known: Known | undefined, { batch, no }: Batch): kno
   return known?.kind === 'open' && known.entry.batch !== batch && UNDER_WAY.has(known.entry.state);
 }
 
-/** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
+/** An order with errors whose number is `known` elsewhere: nobody should correct it again. */
 export function withKnownNumber(
   order: InvalidOrder,
   known: Elsewhere,
@@ -101,15 +100,13 @@ export function withKnownNumber(
   content?: Order,
 ): InvalidOrder {
   const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
-  const items = content ? `, as ${firstItems(content.items)}` : '';
-  const message = `this number is already ${state} from ${title}${items}. ${NUMBER_TAKEN}`;
-  return {
-    ...order,
-    problems: [...order.problems, { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message }],
-  };
+  const as = content ? `, as ${firstItems(content.items)}` : '';
+  const message = `this number is already ${state} from ${title}${as}. ${NUMBER_TAKEN}`;
+  const told = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
+  return { ...order, problems: [...order.problems, told] };
 }
 
-/** Tells of rows without a number which order next to them another file brought, if that may have them already. */
+/** Says of rows without a number which order next to them another file brought, if that may have them already. */
 export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: Ledger; knownContent: KnownContent }) {
   const titleOf = createTitles(deps.batches);
   return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {

@@ -173,7 +173,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
       const code = /^\d+$/.test(value) ? likelyCode(Number(value)) : undefined;
       if (code !== undefined)
         return `${shown} can be the quantity, or ${code}; enter the quantity, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is`;
-      return `${shown} can be read in two ways; ${readings(value)}. The .xlsx form of the fix file keeps what you enter. For your operator: check decimal in the mapping of the source`;
+      return `${shown} can be read in two ways; ${readings(value)}: ${CONFIRMED} does not say which one. The .xlsx form of the fix file keeps what you enter. For your operator: check decimal in the mapping of the source`;
     }
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;

@@ -418,6 +418,8 @@ it('a row of a conflict that was corrected before can be confirmed as another or
   expect(text).not.toContain('name="ok.0"');
   const other = { ...fieldsIn(text), 'v.0.0': 'PO-92', 'v.0.2': 'A', do: 'check' };
   const held = await (await person.submit(path, other)).text();
+  // A check sends nothing.
+  expect(held).not.toContain('Not sent');
   expect(held).toContain('was already sent as PO-91, from');
   expect(held).toContain('name="ok.0"');
   expect(await (await person.submit(path, { ...other, 'ok.0': 'confirmed' })).text()).toContain('It can be sent.');

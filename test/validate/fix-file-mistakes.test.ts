@@ -559,7 +559,19 @@ describe('rows that are not where they were', () => {
     const { sent, warnings } = await round.drops(textOf({ header, rows: rows.slice(1, 2) }));
     expect(sent).toEqual([order('PO-2', ['A-2', 6])]);
     expect(warnings).toEqual([
-      `3 of the 4 orders of batch ${batch} that need a person are not in this file and stay open.`,
+      `3 of the 4 orders of batch ${batch} that needed a person are not in this file and stayed open when it was read.`,
+    ]);
+  });
+
+  test('that a person typed as a new order are named in a warning, but not rows of known orders', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '5' });
+    const added = (number: string) => rows[0]?.map((_, at) => [number, 'A-9', '3'][at] ?? '') ?? [];
+    const known = await round.drops(textOf({ header, rows: [...rows.slice(0, 1), added('PO-1'), ...rows.slice(1)] }));
+    expect(known.warnings).toEqual([]);
+    const { warnings } = await round.drops(textOf({ header, rows: [...rows, added('K7-55')] }));
+    expect(warnings).toEqual([
+      'New in this fix file, and read as new orders: K7-55. See whether the numbers are right.',
     ]);
   });
 

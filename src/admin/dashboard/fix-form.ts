@@ -13,9 +13,10 @@ import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
 import { badge, batchPath, letterPath, link, table } from './parts.ts';
 
-/** What a person entered, and what came of it. `compared`: the values next to those that were sent, where it came too late. */
+/** What a person entered, and what came of it. `isSent`: it was to be sent. `compared`: the values next to those that were sent, where it came too late. */
 export type Entered = {
   corrected: readonly CorrectedRow[];
+  isSent?: boolean;
   checked?: CheckedCorrection;
   trouble?: string;
   compared?: Html | undefined;
@@ -80,11 +81,12 @@ function result(entered: Entered | undefined): Html | undefined {
   if (entered?.trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${entered.trouble}</p>`;
   if (entered?.checked === undefined) return undefined;
   const { isReady, trouble, orders } = entered.checked;
-  if (trouble !== undefined) return html`<p class="box bad" role="alert">Not sent. ${trouble}</p>`;
+  if (trouble !== undefined)
+    return html`<p class="box bad" role="alert">${entered.isSent ? 'Not sent. ' : ''}${trouble}</p>`;
   const words = orders.map(
     ({ number, verdict, known = '' }) => html`<div>${number || 'An order'}: ${known} ${VERDICTS[verdict]}</div>`,
   );
-  return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady ? '' : 'Not sent. '}${words}</div>`;
+  return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady || !entered.isSent ? '' : 'Not sent. '}${words}</div>`;
 }
 
 const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> = {
@@ -161,7 +163,7 @@ function rowPart(
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
 ${leaving}
-${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it can be read in two ways or other rows of the order were removed</label>` : undefined}
+${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
 </fieldset>`;
 }
 
@@ -175,7 +177,8 @@ export function inForm(message: string, number: string): string {
       'correct it and enter the number of this order in it',
       `add it on the page of ${number || 'this order'} with the same article and quantity, which settles the row too. With other values, also check "${CORRECT_AS_IT_IS}" in each row there, and discard the row on its own page`,
     )
-    .replace('enter the number of this order in that row, or add it again if it is gone', 'add that row here')
+    .replace(/ in the fix file and (is|are) not in this order now/, ' before and $1 not now')
+    .replace('enter the number of this order in that row, or add it again if it is gone', 'take it in again, or add it')
     .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
     .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')

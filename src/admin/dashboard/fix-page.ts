@@ -47,7 +47,7 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
     if (act !== 'send')
       return await show({ corrected, checked: await api.corrections.check(letter, found, corrected) });
     const result = await sendCorrection(api, letter, { version, corrected, confirm }, request.principal);
-    if (result.sent === undefined) return await show({ corrected, checked: result.checked }, 422);
+    if (result.sent === undefined) return await show({ corrected, checked: result.checked, isSent: true }, 422);
     return leadBack(path, api.notes.keep({ text: resultText(result), isGood: true }));
   } catch (error) {
     if (!(error instanceof PoSyncError) || LATER.has(error.code)) throw error;
