@@ -146,7 +146,8 @@ async function readClaimed(
     if (sha256 === undefined) throw forgotten(file);
     return { end: 'unreadable', sha256 };
   }
-  const { sha256, bytes, records, orders, shape, warnings, isFixFile } = inspection;
+  const { sha256, bytes, records, orders, shape, isFixFile } = inspection;
+  const warnings = inspection.warnings.filter((one) => !(isForm(batch) && isLeftOut(one)));
   keepInspection(deps.inspections, file.batch, inspection);
   // An export shows its orders again on purpose.
   const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
@@ -156,10 +157,7 @@ async function readClaimed(
     records,
     ...(orders !== undefined && { orders }),
     shape,
-    warnings: [
-      ...(earlier ? [sameContentText(earlier)] : []),
-      ...warnings.filter((one) => !(isForm(batch) && isLeftOut(one))),
-    ],
+    warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
     ...(how.readAs !== undefined && { readAs: how.readAs }),
     ...(isFixFile && { isFixFile }),
   });
@@ -172,10 +170,8 @@ async function readClaimed(
   return { end: 'admitted', sha256 };
 }
 
-/** Whether the file is a correction that a person sent with the form of one order. */
-function isForm({ by, name }: Batch): boolean {
-  return by !== undefined && /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
-}
+/** A correction that a person sent with the form of one order. */
+const isForm = ({ by, name }: Batch) => by !== undefined && /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
 function keepInspection(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {
