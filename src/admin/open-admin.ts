@@ -1,6 +1,7 @@
 import type { Partner } from '../api/partner.ts';
+import { codeOf, PoSyncError } from '../core/errors.ts';
 import { readModelTrouble, signInFailed } from '../log/events/daemon.ts';
-import type { DaemonInput } from '../operate/daemon.ts';
+import { type DaemonInput, holderOf } from '../operate/daemon.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Context } from '../redis/store.ts';
@@ -79,9 +80,25 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...uploadPageRoutes(api),
       ...planPageRoutes(api),
     ],
+  }).catch(async (error: unknown) => {
+    throw await withHolder(error, context);
   });
   resources.use(admin);
   resources.use(pace.record(queue, context.clock, (error) => readModelTrouble(log, { reason: error.message })));
   const kept = resources.move();
   return { port: admin.port, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Names the process of po-sync that has the port, if one has it. */
+async function withHolder(thrown: unknown, { config, store }: Context): Promise<unknown> {
+  const { host, port } = config.admin;
+  const holder = codeOf(thrown) === 'port-occupied' ? await holderOf(port, store, config) : undefined;
+  if (holder === undefined) return thrown;
+  const { pid } = holder;
+  const message = `The admin port ${host}:${port} is occupied: po-sync already runs here (process ${pid}).`;
+  return new PoSyncError('port-occupied', message, {
+    remedy: `To replace that daemon, stop it first (kill ${pid}). To run a second one, set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free port.`,
+    facts: { host, port, pid },
+    cause: thrown,
+  });
 }

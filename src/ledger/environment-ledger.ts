@@ -6,7 +6,7 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import { orders } from '../core/format.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Outcome } from '../order/outcome.ts';
-import { keysAt } from '../redis/keys.ts';
+import { type Keys, keysAt } from '../redis/keys.ts';
 import type { Context } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
 import { type Entry, sendingSpan } from './entry.ts';
@@ -59,18 +59,24 @@ export async function waitingElsewhere(
   { environment, data }: Pick<Config, 'environment' | 'data'>,
   { redis, keys }: Pick<Context['store'], 'redis' | 'keys'>,
 ): Promise<{ orders: number; file: string }[]> {
-  const prefix = `${environment}-`;
-  const names = (await readdir(join(data, 'ledger')).catch(unlessMissing)).filter((name) => name.startsWith(prefix));
-  const origins = names.flatMap((name) => /^([0-9a-f]{8})\.json$/.exec(name.slice(prefix.length))?.[1] ?? []);
-  const others = origins.filter((one) => one !== keys.origin);
   const waiting = await Promise.all(
-    others.map(async (origin) => {
-      const other = keysAt(environment, origin);
+    (await keysElsewhere({ environment, data }, keys)).map(async (other) => {
       const [due, doubt] = await Promise.all([redis.zcard(other.due), redis.zcard(other.doubt)]);
-      return { orders: due + doubt, file: checkpointFile(data, environment, origin) };
+      return { orders: due + doubt, file: checkpointFile(data, environment, other.origin) };
     }),
   );
   return waiting.filter((one) => one.orders > 0);
+}
+
+/** The keys of the environment's ledgers of other addresses that were used here. */
+export async function keysElsewhere(
+  { environment, data }: Pick<Config, 'environment' | 'data'>,
+  own: Keys,
+): Promise<Keys[]> {
+  const prefix = `${environment}-`;
+  const names = (await readdir(join(data, 'ledger')).catch(unlessMissing)).filter((name) => name.startsWith(prefix));
+  const origins = names.flatMap((name) => /^([0-9a-f]{8})\.json$/.exec(name.slice(prefix.length))?.[1] ?? []);
+  return origins.filter((one) => one !== own.origin).map((origin) => keysAt(environment, origin));
 }
 
 function ordersElsewhere(environment: string, waiting: number, file: string): PoSyncError {
@@ -79,7 +85,7 @@ function ordersElsewhere(environment: string, waiting: number, file: string): Po
     'orders-at-another-address',
     `${orders(waiting)} of ${environment} ${wait} to be sent to the address that baseUrl had before.`,
     {
-      remedy: `If the former address was wrong, so that no order can have arrived there, remove ${file}: at the next start, po-sync reads the files that are not finished again and sends their orders to the new address. Otherwise set the former baseUrl again and run po-sync until none waits, or withdraw them there with po-sync batches cancel, because they would be created twice if both addresses lead to the same API.`,
+      remedy: `If the former address was wrong, so that no order can have arrived there, remove ${file}: at the next start, po-sync reads the files that are not finished again and sends their orders to the new address. If the same API with its orders moved to the new address, follow "The API moved" in docs/operations.md. Otherwise set the former baseUrl again and run po-sync until none waits, or withdraw them there with po-sync batches cancel, because they would be created twice if both addresses lead to the same API.`,
       facts: { environment, orders: waiting, file },
     },
   );

@@ -8,6 +8,7 @@ import { counted } from '../core/format.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { keysElsewhere } from '../ledger/environment-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
@@ -124,6 +125,16 @@ export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble)
   const wait = waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
   const gone = lost === 0 ? [] : [`${lost} ${lost === 1 ? 'was' : 'were'} lost`];
   return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
+}
+
+/** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
+export async function holderOf(port: number, { redis, keys }: { redis: Redis; keys: Keys }, config: Config) {
+  for (const one of [keys, ...(await keysElsewhere(config, keys))]) {
+    const daemons = await livingDaemons({ redis, keys: one });
+    const found = daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
+    if (found) return { pid: found.pid, isFormer: one !== keys };
+  }
+  return undefined;
 }
 
 /** The daemons of the environment that are alive, oldest first. */

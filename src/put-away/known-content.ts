@@ -92,7 +92,10 @@ export function isElsewhere(known: Known | undefined, { batch, no }: Batch): kno
   return known?.kind === 'open' && known.entry.batch !== batch && UNDER_WAY.has(known.entry.state);
 }
 
-/** An order with errors whose number is `known` elsewhere: nobody should correct it again. */
+const CALLED_OFF =
+  'If that order is no longer wanted, inform the supplier: the API cannot cancel an order. Then discard this one.';
+
+/** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
 export function withKnownNumber(
   order: InvalidOrder,
   known: Elsewhere,
@@ -100,10 +103,11 @@ export function withKnownNumber(
   content?: Order,
 ): InvalidOrder {
   const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
-  const as = content ? `, as ${firstItems(content.items)}` : '';
-  const message = `this number is already ${state} from ${title}${as}. ${NUMBER_TAKEN}`;
-  const told = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
-  return { ...order, problems: [...order.problems, told] };
+  const items = content ? `, as ${firstItems(content.items)}` : '';
+  const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : NUMBER_TAKEN;
+  const message = `this number is already ${state} from ${title}${items}. ${advice}`;
+  const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
+  return { ...order, problems: [...order.problems, problem] };
 }
 
 /** Says of rows without a number which order next to them another file brought, if that may have them already. */

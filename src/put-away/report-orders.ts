@@ -2,6 +2,7 @@ import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createdTwice, type Ledger } from '../ledger/ledger.ts';
+import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
@@ -101,8 +102,9 @@ function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
 const SHOWN_PROBLEMS = 3;
 
 function shownProblems(problems: readonly Problem[]): string {
-  const more = problems.length - SHOWN_PROBLEMS;
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map(problemText).join(' | ');
+  const first = problems.filter(({ code }, at) => at < SHOWN_PROBLEMS || code === NUMBER_KNOWN);
+  const more = problems.length - first.length;
+  const shown = first.map(problemText).join(' | ');
   return more > 0 ? `${shown} | and ${more} more` : shown;
 }
 

@@ -4,7 +4,7 @@ import { textHash } from '../order/digest.ts';
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
 const BUCKETS = 65_536;
 
-/** Every Redis key of one environment at one API address; the braces keep them on one cluster node. */
+/** Every Redis key of one environment at one API address; the braces keep those of the address on one cluster node. */
 export type Keys = ReturnType<typeof keysOf>;
 
 /**
@@ -21,6 +21,8 @@ export function keysAt(environment: string, origin: string) {
   return {
     prefix,
     origin,
+    /** By whom a batch was cancelled, for every address of the environment; expires. */
+    cancelledBatch: (batch: string) => `{posync:${environment}}:cancelled:${batch}`,
     ...orderKeys(prefix),
     ...batchKeys(prefix),
     ...deliveryKeys(prefix),

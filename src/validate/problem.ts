@@ -220,7 +220,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'total-row':
       return `${shown} is either a value or the label of a totals row; if it is a label, discard the order in the dashboard or ask your operator to do so. For your operator: in the mapping of the source, name such rows of a table in skipRows; if it is a value, set totalRows: allow`;
     case 'called-off':
-      return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipRows in the mapping leaves such rows of a table out, without a report; otherReadings: allow checks no such column and sends them`;
+      return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipRows in the mapping leaves such rows of a table out, without a report, also those that cancel an order that was sent; otherReadings: allow checks no such column and sends them`;
     case 'other-value':
       return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. For your operator: if such rows are always right, set otherReadings: allow in the mapping of the source`;
     case 'nested':

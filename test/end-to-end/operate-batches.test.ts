@@ -322,3 +322,29 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   const { err } = await place.run(['explain', 'PO-500']);
   expect(err).toContain(`It may be in held.csv: batch ${held.batch} is held`);
 });
+
+it('a batch that was cancelled while no daemon ran stays cancelled when the API has another address', async () => {
+  await using place = await openWorkplace();
+  await place.run(['pause', '--reason', 'the API moves']);
+  const daemon = place.start(['start']);
+  await place.drop('orders.csv', csvOf(30));
+  const shown = await until('the orders', async () => {
+    const { out } = await place.run(['--json', 'batches', 'list']);
+    const { batches }: { batches: { batch: string; state: string }[] } = JSON.parse(out);
+    return batches.find(({ state }) => state !== 'reading');
+  });
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  expect((await place.run(['batches', 'cancel', shown.batch, '--yes'])).out).toContain('30 orders');
+
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace(/(baseUrl: '?http:\/\/)127\.0\.0\.1/, '$1localhost'));
+  expect(await readFile(place.config, 'utf8')).not.toBe(config);
+  await place.run(['start', '--once', '--max-wait', '20s']);
+  const [report] = await place.reportsNow();
+  expect({ state: report?.state, counts: report?.counts, stored: place.stored().size }).toMatchObject({
+    state: 'finished',
+    counts: { cancelled: 30 },
+    stored: 0,
+  });
+});

@@ -152,7 +152,7 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
     [preview.duplicate - orders, 'duplicate: known with the same content'],
     [conflict, `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`],
     [waiting, 'waiting: a person must settle an order with the same content first'],
-    [preview.invalid, 'invalid: failed a check'],
+    [preview.invalid, `invalid: failed a check${knownText(preview)}`],
     [orders, `already waiting in ${files.join(', ')}, and sent from there`],
   ];
   const compared =
@@ -164,6 +164,14 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
     shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('') +
     unread.map((name) => `${printable(unreadText(name))}\n`).join('')
   );
+}
+
+/** An order that was sent and is cancelled in the file now: the supplier delivers it unless somebody calls. */
+function knownText({ invalidKnown }: Preview): string {
+  if (invalidKnown === undefined) return '';
+  const { orders: known, numbers } = invalidKnown;
+  const more = known > numbers.length ? `, … and ${count(known - numbers.length)} more` : '';
+  return `; of these, already sent or in progress: ${numbers.join(', ')}${more}`;
 }
 
 /** Why a file cannot be read, and where. */

@@ -11,7 +11,7 @@ import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.t
 import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
-import { livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
+import { holderOf, livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
@@ -85,10 +85,14 @@ async function checkLedger(place: Place, { sources, data }: Config): Promise<Fin
 }
 
 /** Whether a daemon could open its admin port. A daemon that runs on this machine has it already. */
-async function checkAdminPort(place: Place, { admin: { host, port } }: Config): Promise<Finding[]> {
-  if (port === 0) return [];
-  const daemons = await livingDaemons(place);
-  if (daemons.some((one) => one.host === hostname() && one.adminPort === port)) return [];
+async function checkAdminPort(place: Place, config: Config): Promise<Finding[]> {
+  const { host, port } = config.admin;
+  const holder = port === 0 ? undefined : await holderOf(port, place, config);
+  if (holder?.isFormer) {
+    const message = `${host}:${port} is used by po-sync (process ${holder.pid}), with the address that baseUrl had before`;
+    return [failure('admin port', new Error(message), 'Stop that daemon before you start one with the new address.')];
+  }
+  if (port === 0 || holder) return [];
   const error = await whyTaken(host.replace(/^\[|\]$/g, ''), port);
   if (error === undefined) return [];
   const isTaken = codeOf(error) === 'EADDRINUSE';

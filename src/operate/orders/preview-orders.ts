@@ -6,7 +6,7 @@ import { isSameContent } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf } from '../../order/digest.ts';
-import { type CheckedOrder, createPager, type ValidOrder } from '../../order/order.ts';
+import { type CheckedOrder, createPager } from '../../order/order.ts';
 import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type UnderWay, underWayOf } from './wait-of.ts';
@@ -16,13 +16,15 @@ export type Preview = { new: number; duplicate: number; conflict: number; waitin
   /** The first numbers in conflict. */
   conflicts: string[];
   underWay?: UnderWay;
+  /** Of the invalid orders, those whose number is accepted, listed or in progress, and the first of these numbers. */
+  invalidKnown?: { orders: number; numbers: string[] };
 };
 
 /** An order of the file and what would become of it. `isNew`: the ledger does not know its number. */
 export type Verdict = {
   number: string;
   digest: string;
-  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay'>;
+  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown'>;
   isNew: boolean;
 };
 
@@ -88,14 +90,15 @@ export function createComparison(
     const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
     const pager = createPager(PAGE);
     const underWay: string[] = [];
+    const knownNumbers: string[] = [];
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
-      const valid = page.filter((one): one is ValidOrder => one.valid);
-      const known = await ledger.lookup(valid.map(({ number }) => number));
-      let next = 0;
-      for (const one of page) {
+      const known = await ledger.lookup(page.map(({ number }) => number));
+      for (const [at, one] of page.entries()) {
         const digest = one.valid ? digestOf(one.order) : '';
-        const of = (one.valid ? known[next++] : undefined) ?? { kind: 'nothing' };
+        const of = known[at] ?? { kind: 'nothing' };
+        if (!one.valid && (of.kind === 'accepted' || isUnderWay(of) || listed.has(one.number)))
+          knownNumbers.push(one.number);
         const verdict = one.valid ? verdictOf(one.number, digest, of, again) : 'invalid';
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
@@ -111,8 +114,14 @@ export function createComparison(
       async done() {
         await addPage(pager.rest());
         const others = await underWayOf(underWay, batches);
-        return others === undefined ? found : { ...found, underWay: others };
+        return { ...found, ...(others && { underWay: others }), ...knownAmong(knownNumbers) };
       },
     };
   };
+}
+
+function knownAmong(numbers: readonly string[]): Pick<Preview, 'invalidKnown'> {
+  return numbers.length === 0
+    ? {}
+    : { invalidKnown: { orders: numbers.length, numbers: numbers.slice(0, CONFLICTS_SHOWN) } };
 }

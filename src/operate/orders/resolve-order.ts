@@ -1,4 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
+import { stamp } from '../../core/format.ts';
 import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
@@ -17,7 +18,11 @@ export type Resolution = 'accepted' | 'resend';
  * The order that a person is about to resolve: one in doubt, one that still waits for its doubt to end, or, for
  * `resend`, one in conflict. Throws PoSyncError `not-in-doubt`.
  */
-export async function findInDoubt(number: string, ledger: Ledger, as: Resolution = 'accepted'): Promise<Entry> {
+export async function findInDoubt(
+  number: string,
+  ledger: Pick<Ledger, 'lookup'>,
+  as: Resolution = 'accepted',
+): Promise<Entry> {
   const [known = { kind: 'nothing' } as const] = await ledger.lookup([number]);
   if (known.kind === 'open' && isResolvable(known.entry, as)) return known.entry;
   throw notInDoubt(number, known);
@@ -58,9 +63,15 @@ type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'store' | 'oper
 
 function notInDoubt(number: string, known: Known): PoSyncError {
   return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt: it is ${stateOf(known)}.`, {
-    remedy: `Only orders in doubt can be resolved. Run po-sync explain ${number} to see its history.`,
+    remedy: `${callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${number} to see its history.`,
     facts: { order: number },
   });
+}
+
+/** The daemon that made the call may be gone. */
+function callText(known: Known): string {
+  if (known.kind !== 'open' || known.entry.state !== 'sending' || known.entry.deadline === undefined) return '';
+  return `Its call ends at ${stamp(known.entry.deadline)} at the latest; after that, a running daemon looks it up in the API's list. `;
 }
 
 function stateOf(known: Known): string {

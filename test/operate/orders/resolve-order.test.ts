@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Entry } from '../../../src/ledger/entry.ts';
 import type { DeadEntry } from '../../../src/ledger/state-machine/step.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
-import { resolveOrder } from '../../../src/operate/orders/resolve-order.ts';
+import { findInDoubt, resolveOrder } from '../../../src/operate/orders/resolve-order.ts';
 import { configOf, LEAST } from '../../support/config-text.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
@@ -53,4 +53,12 @@ it('an order that was sent once more meanwhile is not resolved, and the message 
     message: 'Order PO-2 was changed in the meantime, and is still in doubt.',
   });
   expect(await stateOf('PO-2')).toBe('unknown');
+});
+
+it('an order in a call of a daemon that may be gone says until when it waits', async () => {
+  const sending = entryOf({ state: 'sending', attempt: 1, deadline: Date.UTC(2099, 0, 1) });
+  await expect(findInDoubt('4711', { lookup: async () => [{ kind: 'open', entry: sending }] })).rejects.toMatchObject({
+    code: 'not-in-doubt',
+    remedy: expect.stringContaining('Its call ends at 2099-01-01 00:00:00 UTC at the latest'),
+  });
 });
