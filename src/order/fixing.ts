@@ -83,3 +83,12 @@ export function readFixNote(message: string): FixTarget | undefined {
   const [, place, batch] = NOTE.exec(message) ?? [];
   return place === undefined || batch === undefined ? undefined : { place, batch };
 }
+
+/** Where corrected files belong, where no inbox is configured. */
+export const INTO_NO_INBOX =
+  'into an inbox (none is configured. For your operator: add a source of type inbox, or correct the orders in the dashboard)';
+
+/** Where corrected files belong, as the end of "drop it". */
+export function intoInbox({ sources }: { sources: readonly { type: string }[] }): string {
+  return sources.some(({ type }) => type === 'inbox') ? 'into the inbox' : INTO_NO_INBOX;
+}

@@ -218,7 +218,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row; if it is a label, discard the order in the dashboard or ask your operator to do so. For your operator: in the mapping of the source, name such rows of a table in skipRows; if it is a value, set totalRows: allow`;
+      return `${shown} is either a value or the label of a totals row that is not the sum of the rows that are read above it; if it is a label, discard the order in the dashboard or ask your operator to do so. For your operator: in the mapping of the source, name such rows of a table in skipRows; if it is a value, set totalRows: allow`;
     case 'called-off':
       return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipRows in the mapping leaves such rows of a table out, without a report, also those that cancel an order that was sent; otherReadings: allow checks no such column and sends them`;
     case 'other-value':

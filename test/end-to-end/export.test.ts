@@ -8,6 +8,23 @@ const MORE = `mappings:
   erp: { fields: { purchaseOrderNumber: PO_NO, articleCode: MATNR, quantity: MENGE } }
 `;
 
+it('names no inbox for the fix file where none is configured', async () => {
+  await using place = await openWorkplace({
+    source: '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }',
+  });
+  await writeFile(path.join(place.folder, 'erp.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,none\n');
+  await place.run(['start', '--once']);
+  const [report] = await place.reportsNow();
+  if (report === undefined) throw new Error('no report');
+  const texts = [
+    await place.read(report, 'report.html'),
+    (await place.run(['explain', 'PO-1'])).out,
+    (await place.run(['dead-letters', 'list'])).out,
+  ];
+  for (const text of texts)
+    expect(text.replace(/\s+/g, ' ')).toContain('none is configured. For your operator: add a source');
+});
+
 describe('an export', () => {
   it('is only read; what is known costs no call, what is wrong is reported once, what is fixed is sent', async () => {
     await using place = await openWorkplace({

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import { intoInbox } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
@@ -86,9 +87,7 @@ async function printTables(
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   const isAnyOpen = kinds.size > 0;
-  shell.out(
-    `\n${isAnyOpen ? await nextText([...batches], kinds, context.config.reports.path) : 'All of them are closed.'}\n`,
-  );
+  shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context.config) : 'All of them are closed.'}\n`);
 }
 
 /** Maximum number of fix files shown. */
@@ -98,15 +97,17 @@ const FIX_FILES_SHOWN = 5;
 async function nextText(
   batches: readonly string[],
   kinds: ReadonlySet<DeadLetterKind>,
-  reports: string,
+  config: OperatorContext['config'],
 ): Promise<string> {
-  const found = await Promise.all(batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(reports, batch))));
+  const found = await Promise.all(
+    batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(config.reports.path, batch))),
+  );
   const files = found.filter((file) => file !== undefined);
   if (files.length === 0) return otherWays('Select', kinds);
   const others = batches.length - files.length;
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = files.map((file) => `  ${printable(file)}`);
-  const heading = `Correct and drop into the inbox${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
+  const heading = `Correct and drop ${intoInbox(config)}${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
   return [heading, ...shown, ...more, '', otherWays('Or select', kinds)].join('\n');
 }
 

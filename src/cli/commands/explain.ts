@@ -17,6 +17,7 @@ import { findInFile } from '../../operate/orders/find-in-file.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
+import { intoInbox } from '../../order/fixing.ts';
 import type { Item, Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -35,17 +36,20 @@ export async function explainCommand(args: CommonArgs & { order: string }, shell
   if (args.json) printJson(shell, historyJson(history));
   else {
     const { config } = context;
-    const place = { reports: config.reports.path, start: startCommandOf(config) };
+    const place = { reports: config.reports.path, start: startCommandOf(config), into: intoInbox(config) };
     shell.out(orderHistoryText(history, { now, ...place, ...formatOf(shell) }));
   }
   return 0;
 }
 
-type TextSetting = Format & { now: number; reports: string; start: string };
+type TextSetting = Format & { now: number; reports: string; start: string; into: string };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(history: OrderHistory, { now, reports, start, paint, columns }: TextSetting): string {
+export function orderHistoryText(
+  history: OrderHistory,
+  { now, reports, start, into, paint, columns }: TextSetting,
+): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
@@ -58,7 +62,7 @@ export function orderHistoryText(history: OrderHistory, { now, reports, start, p
     '',
     ...lines,
   ];
-  const next = nextStep(history, { reports, start, now });
+  const next = nextStep(history, { reports, start, now, into });
   return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map((line) => toFit(printable(line), columns))])].join('\n')}\n`;
 }
 

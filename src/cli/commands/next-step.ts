@@ -4,10 +4,11 @@ import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../o
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 
-type Place = { reports: string; start: string; now: number };
+type Place = { reports: string; start: string; now: number; into: string };
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
-export function nextStep({ order, state, open, appearances }: OrderHistory, { reports, start, now }: Place): string[] {
+export function nextStep({ order, state, open, appearances }: OrderHistory, place: Place): string[] {
+  const { reports, start, now, into } = place;
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
@@ -16,7 +17,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, { re
       if (waiting.inProgress) return untilReported(waiting);
       return [
         `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
-        'and drop it into the inbox, or discard that content:',
+        `and drop it ${into}, or discard that content:`,
         `  po-sync dead-letters discard --order ${order}`,
       ];
     }
@@ -28,7 +29,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, { re
     case 'refused':
       return [
         `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
-        'and drop it into the inbox, or send the order again unchanged:',
+        `and drop it ${into}, or send the order again unchanged:`,
         `  po-sync dead-letters retry --order ${order}`,
       ];
     case 'failed':
@@ -52,7 +53,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, { re
       const waiting = appearances.find(isWaiting);
       if (waiting === undefined) return againSteps(appearances);
       if (waiting.inProgress) return untilReported(waiting);
-      return [`Correct the fix file in ${join(reports, waiting.batch)}`, 'and drop it into the inbox.'];
+      return [`Correct the fix file in ${join(reports, waiting.batch)}`, `and drop it ${into}.`];
     }
   }
 }

@@ -46,7 +46,21 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
       source.type === 'inbox' ? inboxFolder(source, config.environment) : exportPath(source),
     ),
   ]);
-  return findings.flat();
+  return [...findings.flat(), ...withoutInbox(config)];
+}
+
+/** Exports deliver, but a person has no place for a corrected fix file. */
+function withoutInbox({ sources }: Config): Finding[] {
+  if (sources.length === 0 || sources.some(({ type }) => type === 'inbox')) return [];
+  const message = 'no source of type inbox: fix files cannot be dropped anywhere';
+  return [
+    {
+      check: 'sources',
+      state: 'warn',
+      message,
+      remedy: 'Add a source of type inbox, or correct orders in the dashboard.',
+    },
+  ];
 }
 
 /** A folder that the daemon creates if it is missing. */

@@ -169,7 +169,7 @@ export function waitText({
     case 'rate-limit':
       return 'its turn under the rate limit';
     case 'turn':
-      return 'a free slot for its call';
+      return 'a free slot for a call';
     case 'answer':
       return `an answer of the API${why}`;
     case 'list':

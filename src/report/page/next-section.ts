@@ -1,4 +1,5 @@
 import { count, orders } from '../../core/format.ts';
+import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { openOf, openText, type Story, sumOf, totalsOf } from '../story.ts';
@@ -97,7 +98,9 @@ function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
   if (replacedBy !== undefined) return [];
   const remedy = error?.remedy ?? 'Correct the file at that place.';
   const place = inbox === undefined ? undefined : html`The inbox is ${inboxText(inbox)}. `;
-  const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again into the inbox. ${place}`;
+  const drop = /\bdrop\b/i.test(remedy)
+    ? place
+    : html`Drop the complete file again ${inbox === undefined ? INTO_NO_INBOX : 'into the inbox'}. ${place}`;
   return [html`${remedy}`, html`${drop}Orders that the API already has are not sent again.`];
 }
 
@@ -185,7 +188,7 @@ function forEach({ count: total, numbers }: Open, show: (number: string) => Html
 
 /** Where corrected files belong, as far as the report knows. */
 function into({ inbox }: Report): Html {
-  return inbox === undefined ? html` into the inbox` : html` into the inbox ${inboxText(inbox)}`;
+  return inbox === undefined ? html` ${INTO_NO_INBOX}` : html` into the inbox ${inboxText(inbox)}`;
 }
 
 function fixLinks(names: readonly string[]): Html {

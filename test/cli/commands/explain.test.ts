@@ -5,6 +5,7 @@ import type { OpenOrder, OrderHistory } from '../../../src/operate/orders/explai
 
 const AT = '2026-11-21T07:16:00Z';
 const SETTING = {
+  into: 'into the inbox',
   now: Date.parse(AT),
   reports: '/reports',
   start: 'po-sync start',

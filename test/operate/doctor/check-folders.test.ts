@@ -37,6 +37,19 @@ describe('folders', () => {
     });
   });
 
+  it('warn where no source takes fix files', async () => {
+    const { config } = configOf(`environment: staging
+data: ${temp.path}/data
+environments:
+  staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' }
+sources:
+  - { name: erp, type: export, path: ${temp.path}/orders.csv }
+reports: { path: ${temp.path}/reports }
+`);
+    const found = (await checkFolders(config)).filter(({ check: name }) => name === 'sources');
+    expect(found).toMatchObject([{ state: 'warn', message: expect.stringContaining('no source of type inbox') }]);
+  });
+
   it('that are missing or not folders fail with a remedy', async () => {
     await writeFile(path.join(temp.path, 'reports'), '');
     expect(await check()).toMatchObject({

@@ -35,7 +35,7 @@ type Row = [
 ];
 
 const ROWS: Row[] = [
-  ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free slot for its call', ''],
+  ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free slot for a call', ''],
   [
     'an order of a held batch',
     { state: 'queued' },
@@ -93,7 +93,7 @@ const ROWS: Row[] = [
     'in 5 s',
   ],
   ['a retry', { state: 'retry', answer }, NOW + 3_000, {}, 'its next attempt: the connection was reset', 'in 3 s'],
-  ['a retry that is due', { state: 'retry' }, NOW, {}, 'a free slot for its call', ''],
+  ['a retry that is due', { state: 'retry' }, NOW, {}, 'a free slot for a call', ''],
   [
     'an order after the API asked to wait',
     { state: 'queued' },

@@ -319,7 +319,7 @@ describe('an unreadable file', () => {
 
   it('is to be dropped again when its remedy does not say so', () => {
     const text = textOf(pageOf([], { state: 'unreadable', error: { ...error, remedy: 'Set encoding.' } }));
-    expect(text).toContain('Set encoding. Drop the complete file again into the inbox.');
+    expect(text).toContain('Set encoding. Drop the complete file again into an inbox (none is configured');
   });
 
   it('does not claim that nothing was sent when orders have an outcome', () => {
