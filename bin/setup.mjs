@@ -12,6 +12,9 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
 const [command, ...args] = process.argv.slice(2);
 const say = (line) => process.stdout.write(`po-sync: ${line}\n`);
 
+// A closed terminal takes no more lines; the programs are stopped all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 const commands = {
   start: () => startEverything(root, say, args),
   test: () => runTests(root, args, say),

@@ -214,3 +214,13 @@ test('an unusable configuration ends it with exit code 1 and a reason', async ()
   expect(lines.join('\n')).toMatch(/did not start; .* config\/sandbox\.yaml/);
   expect(await processes()).toEqual([]);
 });
+
+test('a closed terminal ends the sandbox, too', async () => {
+  const { setup, told } = await start();
+  await told(/press Ctrl-C to stop/);
+  setup.stdout.destroy();
+  setup.stderr.destroy();
+  setup.kill('SIGHUP');
+  await once(setup, 'exit');
+  expect(await processes()).toEqual([]);
+});
