@@ -9,10 +9,10 @@ type Place = { reports: string; start: string; now: number; into: string };
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
 export function nextStep({ order, state, open, appearances }: OrderHistory, place: Place): string[] {
   const { reports, start, now, into } = place;
+  const waiting = appearances.find(isWaiting);
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
-      const waiting = appearances.find(isWaiting);
       if (waiting === undefined) return [];
       if (waiting.inProgress) return untilReported(waiting);
       return [
@@ -50,7 +50,6 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
         `  po-sync dead-letters resolve ${order} --as resend      the API does not have it`,
       ];
     case 'nothing': {
-      const waiting = appearances.find(isWaiting);
       if (waiting === undefined) return againSteps(appearances);
       if (waiting.inProgress) return untilReported(waiting);
       return [`Correct the fix file in ${join(reports, waiting.batch)}`, `and drop it ${into}.`];
