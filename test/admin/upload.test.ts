@@ -40,7 +40,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
     differences: [{ purchaseOrderNumber: 'PO-2', items: 'A × 9', known: 'A × 1' }],
     list: 'ok',
     problems: [{ purchaseOrderNumber: 'PO-4', field: 'quantity', value: 'none' }],
-    first: { purchaseOrderNumber: 'PO-1' },
+    first: { purchaseOrderNumber: 'PO-3' },
   });
   expect(place.stored().size).toBe(2);
   expect((await uploads()).length).toBe(1);

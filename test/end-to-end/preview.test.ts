@@ -37,7 +37,7 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
   const shown = await place.run(['check', '--preview', 'next.csv']);
   expect(shown.out).toContain("Compared with the ledger and the API's list:\n        1  new: would be sent\n");
   expect(shown.out).toContain('2  conflict: known with different content: PO-2, PO-5');
-  expect(shown.out).toContain('First order as it would be sent:');
+  expect(shown.out).toContain('First order as it would be sent:\n{\n  "purchaseOrderNumber": "PO-3"');
   await writeFile(path.join(place.folder, 'known.csv'), fileOf(['PO-1,A,1']));
   expect((await place.run(['check', '--preview', 'known.csv'])).out).not.toContain('First order');
   expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(calls);

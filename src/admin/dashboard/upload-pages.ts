@@ -142,7 +142,7 @@ function detailsOf({ problems, warnings, differences, first, format, records }: 
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN}</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
-${first === undefined ? undefined : html`<h2>The first valid order, in the form of the API</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
+${first === undefined ? undefined : html`<h2>The first order that would be sent, in the form of the API</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
 ${facts([
   [
     'format',

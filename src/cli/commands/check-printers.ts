@@ -34,7 +34,7 @@ export type FilePrinter = {
 
 /**
  * The content of a readable file. `nameless`: how many of the orders are rows without an order number. `preview.list`:
- * `ok`, or why the API's list could not be read. `first` is its first valid order, exactly as it would be sent.
+ * `ok`, or why the API's list could not be read. `first` is its first order that would be sent, exactly as it would be; without a preview, its first valid one.
  */
 export type CheckedFile = {
   orders: number;
@@ -138,8 +138,7 @@ function problemText(file: string, problem: Problem, order: string): string {
 /** The counts, and the first order as it would be sent. */
 function resultText(file: string, { orders, nameless, invalid, first, preview }: CheckedFile): string {
   const verdict = orders === 0 ? 'nothing to send' : invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
-  const isSent = first !== undefined && (preview === undefined || preview.new > 0);
-  const example = !isSent ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
+  const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
   return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
 }
 

@@ -92,12 +92,14 @@ async function checkOrders(
         const { decimal } = mapping;
         const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
-        preview = previewer?.file({ again: isFixFile });
+        preview = previewer?.file({ again: isFixFile }, ({ verdict, order }) => {
+          if (verdict === 'new' && order) checked.first ??= order;
+        });
       },
       order(order) {
         checked.orders += 1;
-        if (order.valid) checked.first ??= order.order;
-        else {
+        if (order.valid && preview === undefined) checked.first ??= order.order;
+        if (!order.valid) {
           const { number, place, problems } = order;
           checked.invalid += 1;
           const isRow = isNameless({ purchaseOrderNumber: number, location: place, problems: [...problems] });
@@ -108,7 +110,8 @@ async function checkOrders(
       },
     },
   );
-  return preview ? { ...checked, preview: { ...(await preview.done()), list: previewer?.trouble ?? 'ok' } } : checked;
+  const compared = await preview?.done();
+  return compared ? { ...checked, preview: { ...compared, list: previewer?.trouble ?? 'ok' } } : checked;
 }
 
 function missingReport({ reports }: Readings['config']): string {

@@ -6,7 +6,7 @@ import { isSameContent } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf } from '../../order/digest.ts';
-import { type CheckedOrder, createPager } from '../../order/order.ts';
+import { type CheckedOrder, createPager, type Order, type ValidOrder } from '../../order/order.ts';
 import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type UnderWay, underWayOf } from './wait-of.ts';
@@ -20,9 +20,10 @@ export type Preview = { new: number; duplicate: number; conflict: number; waitin
   invalidKnown?: { orders: number; numbers: string[] };
 };
 
-/** An order of the file and what would become of it. `isNew`: the ledger does not know its number. */
+/** An order of the file and what would become of it. `order`: if valid. `isNew`: the ledger does not know its number. */
 export type Verdict = {
   number: string;
+  order: Order | undefined;
   digest: string;
   verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown'>;
   isNew: boolean;
@@ -103,7 +104,8 @@ export function createComparison(
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(one.number);
-        onVerdict?.({ number: one.number, digest, verdict, isNew: of.kind === 'nothing' });
+        const order = one.valid ? one.order : undefined;
+        onVerdict?.({ number: one.number, order, digest, verdict, isNew: of.kind === 'nothing' });
       }
     }
 

@@ -24,7 +24,7 @@ export type UploadPreview = Preview & {
   problems: (Problem & { purchaseOrderNumber: string })[];
   /** The first orders in conflict: their items in this file, and those of the order that the API's list has. */
   differences: { purchaseOrderNumber: string; items: string; known?: string }[];
-  /** The first valid order, as the API would get it. */
+  /** The first order that would be sent, as the API would get it. */
   first?: Order;
 };
 
@@ -76,7 +76,9 @@ export async function compareUpload(
   let orders = 0;
   const inspection = await checked(file, context, signal, {
     inspected({ isFixFile }) {
-      compare = createComparison(context, listed.orders)({ again: isFixFile }, ({ number, digest, verdict, isNew }) => {
+      compare = createComparison(context, listed.orders)({ again: isFixFile }, (found) => {
+        const { number, digest, verdict, isNew } = found;
+        if (verdict === 'new') first ??= found.order;
         hash.update(JSON.stringify([number, digest, verdict]));
         const items = own.get(number) ?? '';
         own.delete(number);
@@ -92,8 +94,7 @@ export async function compareUpload(
       orders += 1;
       if (order.valid) own.set(order.number, firstItems(order.order.items));
       await compare?.add(order);
-      if (order.valid) first ??= order.order;
-      else
+      if (!order.valid)
         for (const one of order.problems)
           if (problems.length < SHOWN) problems.push({ ...one, purchaseOrderNumber: order.number });
     },
