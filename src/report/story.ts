@@ -58,10 +58,9 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   if (closed === undefined && isNameless(deadLetter)) story.nameless += 1;
   if (closed?.waitsIn === undefined) return;
   const one = story.waiting.get(closed.waitsIn) ?? { count: 0, nameless: 0, settled: 0 };
-  const { count, nameless } = { count: one.count + 1, nameless: one.nameless + Number(isNameless(deadLetter)) };
-  const { end = closed } = closed;
-  const settled = one.settled + Number(end !== closed);
-  story.waiting.set(closed.waitsIn, { count, nameless, settled, file: end.file });
+  const nameless = one.nameless + Number(isNameless(deadLetter));
+  const settled = one.settled + Number(closed.end !== undefined);
+  story.waiting.set(closed.waitsIn, { count: one.count + 1, nameless, settled, file: (closed.end ?? closed).file });
 }
 
 /** One order of a group. Texts are as they were found. */
@@ -72,7 +71,7 @@ export type AffectedOrder = {
   field: string;
   value: string;
   message: string;
-  /** The order's other problems, in short. */
+  /** The order's other problems, in short; in full, that its number is known. */
   also: string;
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */
   items: readonly string[];
@@ -243,7 +242,9 @@ function affected(deadLetter: DeadLetter): AffectedOrder {
 }
 
 function furtherProblems(deadLetter: DeadLetter): string {
-  const further = deadLetter.problems?.slice(1) ?? [];
+  const all = deadLetter.problems?.slice(1) ?? [];
+  const further = all.filter(({ code }) => code !== NUMBER_KNOWN);
+  const known = all.filter(({ code }) => code === NUMBER_KNOWN).map(problemText);
   const named = further.slice(0, 3).map((problem) => shorten(problemText(problem).split(';')[0] ?? '', 100));
-  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join('; ');
+  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : []), ...known].join('; ');
 }

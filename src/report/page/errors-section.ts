@@ -144,8 +144,8 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       { name: 'Message', show: (order) => prose(order.message, LONGEST_MESSAGE), kind: 'prose' },
       differs((order) => order.message),
     ],
-    [{ name: 'Also wrong', show: (order) => prose(order.also, 350), kind: 'prose' }, occurs((order) => order.also)],
-    [{ name: 'Settled', show: settled, kind: 'story' }, rows.some((order) => order.closed !== undefined)],
+    [{ name: 'Also wrong', show: (order) => prose(order.also, 1000), kind: 'prose' }, occurs((order) => order.also)],
+    [{ name: 'Since then', show: settled, kind: 'story' }, rows.some((order) => order.closed !== undefined)],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
@@ -205,7 +205,9 @@ function listing(rows: readonly AffectedOrder[], columns: readonly Column[]): Ht
 }
 
 function table(rows: readonly AffectedOrder[], columns: readonly Column[]): Html {
-  const kind = columns.length > 3 || columns.some(({ kind }) => kind === 'prose' || kind === 'story') ? 'wide' : 'slim';
+  // On a phone, the items of an order do not fit beside its number.
+  const isWide = columns.some(({ kind, name }) => kind === 'prose' || kind === 'story' || name === 'Items');
+  const kind = columns.length > 3 || isWide ? 'wide' : 'slim';
   const widths = columns.map((column) => html`<col class="${column.kind}">`);
   const heads = columns.map((column) => html`<th scope="col" class="${column.kind}">${column.name}</th>`);
   const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>\n`);

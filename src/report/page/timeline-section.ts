@@ -26,7 +26,9 @@ ${hidden > 0 ? html`<li>${counted(hidden, 'more pause')} in ${reportLink('report
 
 function stopsOf(report: Report, story: Story): Stop[] {
   const stops: Stop[] = [{ at: report.startedAt, text: 'File taken' }];
-  if (story.firstAt !== undefined) stops.push({ at: story.firstAt, text: 'First outcome' });
+  // Of a file that was read before, an outcome may be older than the file.
+  if (story.firstAt !== undefined && Date.parse(story.firstAt) >= Date.parse(report.startedAt))
+    stops.push({ at: story.firstAt, text: 'First outcome' });
   if (report.held !== undefined) stops.push({ at: report.held.since, text: 'Batch held' });
   if (report.finishedAt !== null) {
     const text =

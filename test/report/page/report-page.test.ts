@@ -133,6 +133,8 @@ it('a refused order shows its first items, because the API may not say which is 
   expect(textOf(pageOf([one]))).toContain(
     'Line Order Items 2 PO-2 A-0 × 1, A-1 × 2, A-2 × 3, A-3 × 4, A-4 × 5 and 2 more',
   );
+  // On a phone, its table is stacked.
+  expect(pageOf([one])).toContain('<table class="wide">');
   if (one.deadLetter) Object.assign(one.deadLetter, { kind: 'failed' });
   expect(textOf(pageOf([one]))).not.toContain('A-0');
 });
@@ -192,6 +194,10 @@ it('pauses are part of the timeline, in order of time', () => {
   expect(text).toMatch(
     /07:15:04 First outcome 07:16:00 Paused for 1 min 30 s: the API answered 503 07:18:09 Last outcome/,
   );
+});
+
+it('an outcome that is older than the file is no part of the timeline', () => {
+  expect(textOf(pageOf([done(order(2))], { startedAt: '2026-11-21T07:15:30Z' }))).not.toContain('First outcome');
 });
 
 it('the orders that need no person are listed, up to 100 of each outcome', () => {
