@@ -79,6 +79,7 @@ describe('batches of a running daemon', () => {
     const status = (await run('status')).out;
     expect(status).toMatch(new RegExp(`${batch} +held\\.csv +held`));
     expect(status).toContain(`held.csv is held; run po-sync batches show|release|cancel ${batch.slice(-8)}\n`);
+    expect(status).toMatch(/^ {4}\d+ of the last \d+ answers are the same refusal: /m);
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch}`);
     expect(await run('batches', 'release', batch)).toMatchObject({
       code: 1,

@@ -120,11 +120,11 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, st
   }
 }
 
-/** The commands for each held batch. The end of its name is enough. */
+/** The commands for each held batch, for which the end of its name is enough, and why it is held. */
 export function heldLines(batches: readonly BatchView[], { columns }: Format): string {
-  const held = batches.filter(({ batch }) => batch.held !== undefined);
-  const texts = held.map(
-    ({ batch }) => `${batch.name} is held; run po-sync batches show|release|cancel ${batch.batch.slice(-8)}`,
-  );
-  return texts.map((text) => `${hanging(printable(text), 0, columns)}\n`).join('');
+  const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
+    const first = `${name} is held; run po-sync batches show|release|cancel ${batch.slice(-8)}`;
+    return held === undefined ? [] : [first, `  ${held.reason}`];
+  });
+  return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, columns)}\n`).join('');
 }

@@ -84,8 +84,10 @@ function createHolds({ redis, keys }: ControlDeps) {
     const [state, text] = await redis.hmget(key, 'state', 'released');
     const released = releasedFrom(text);
     if (state === 'done' || released?.alike.includes(alike)) return 'not';
-    const again = released ? `since the release by ${released.who} at ${stamp(released.at)}, ` : '';
-    const fresh = await redis.hsetnx(key, 'held', JSON.stringify({ reason: `${again}${reason}`, since }));
+    // Before the API's words, because a notice keeps only what is before them as it is.
+    const again = released ? `, after the release by ${released.who} at ${stamp(released.at)}` : '';
+    const full = reason.replace(/(?=: )|$/, () => again);
+    const fresh = await redis.hsetnx(key, 'held', JSON.stringify({ reason: full, since }));
     const step = redis
       .multi()
       .sadd(keys.held, batch)
