@@ -10,7 +10,7 @@ import { missingPage } from './dashboard/frame.ts';
 import { cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { type Checks, healthRoutes } from './http/health.ts';
 import { matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
-import { signedOutPage } from './http/sign-in.ts';
+import { refusedPage, signedOutPage } from './http/sign-in.ts';
 
 export type AdminOptions = {
   host: string;
@@ -106,6 +106,7 @@ function answering(routes: readonly Route[], guard: Guard): (request: IncomingMe
     if (refusal !== undefined && found?.route.body === 'sheet') {
       return signedOutPage(url, (await readBody(request, 'sheet')) as Record<string, string>, refusal.status);
     }
+    if (refusal && readsPages(request, url)) return refusedPage(principal, guard.hasTokens, refusal.status);
     if (refusal) return refusal;
     if (found === undefined && here.length > 0) return wrongMethod(here.map(({ route }) => route));
     if (found === undefined) return asksForPage(request, url) ? missingPage() : notFound();
@@ -115,8 +116,13 @@ function answering(routes: readonly Route[], guard: Guard): (request: IncomingMe
 }
 
 /** A person without a login who opens a page is sent to the login. */
-function asksForPage({ method, headers }: IncomingMessage, { pathname }: URL): boolean {
-  return method === 'GET' && !pathname.startsWith('/api/') && /\btext\/html\b/.test(headers.accept ?? '');
+function asksForPage(request: IncomingMessage, url: URL): boolean {
+  return request.method === 'GET' && readsPages(request, url);
+}
+
+/** Whether a browser shows the answer to a person. */
+function readsPages({ headers }: IncomingMessage, { pathname }: URL): boolean {
+  return !pathname.startsWith('/api/') && /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 function toLogin({ pathname, search }: URL): Reply {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { type PoSyncError, toError } from '../core/errors.ts';
+import { withoutStop } from '../core/format.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
@@ -108,7 +109,7 @@ function createSettlingQueue(
       .then(
         () => void failed.delete(name),
         async (error: unknown) => {
-          const { message: reason } = toError(error);
+          const reason = withoutStop(toError(error).message);
           const times = (failed.get(name)?.times ?? 0) + 1;
           failed.set(name, { times, until: clock.monotonic() + growingWait(times, RETRY) });
           batchTrouble(log, { batch: name, reason });

@@ -43,6 +43,7 @@ const routes: Route[] = [
     body: 'json',
     handle: ({ body }) => ({ status: 200, type: 'application/json', body: JSON.stringify(body) }),
   },
+  { method: 'POST', path: '/form', body: 'form', handle: () => ({ status: 200, type: 'text/html', body: 'done' }) },
   {
     method: 'PUT',
     path: '/api/v1/parts/:n',
@@ -113,6 +114,24 @@ describe('without a token on loopback', () => {
       { code: 'not-allowed', remedy: expect.stringContaining('po-sync dashboard') },
     ]);
     expect(refused.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  });
+
+  it('a form in a browser is refused with a page, in words for its person', async () => {
+    const form = post({ ...OWN, accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }, 'a=1');
+    await using open = await start();
+    await using guarded = await start({ tokens: OPERATE });
+    const [read, signedOut] = [await open.call('/form', form), await guarded.call('/form', form)];
+    expect([read.status, read.body]).toEqual([
+      403,
+      expect.stringMatching(/needs the role operate[\s\S]*po-sync dashboard/),
+    ]);
+    expect([signedOut.status, signedOut.body]).toEqual([
+      401,
+      expect.stringMatching(/not signed in[\s\S]*href="\/login"/),
+    ]);
+    expect(read.headers['content-type']).toBe('text/html; charset=utf-8');
+    const program = await open.call('/form', post(OWN));
+    expect(program.headers['content-type']).toBe('application/problem+json; charset=utf-8');
   });
 
   it('a one-time link makes its owner an operator, once', async () => {

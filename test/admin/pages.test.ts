@@ -401,10 +401,12 @@ it('pages say of a batch why its report is missing, where a waiting order came f
     return /badge bad">no report yet<\/span> [^<]*reports/.test(text) && text;
   });
   const path = /\/batches\/[^"]*-late-[^"]*/.exec(late)?.[0] ?? '';
-  for (const where of ['/batches', path]) {
-    const shown = async () => /badge bad">no report yet<\/span> [^<]*reports/.test(await load(where));
-    await until(`the reason at ${where}`, shown);
-  }
+  await until('the reason in the list', async () => {
+    return /badge bad">no report yet<\/span> [^<]*reports/.test(await load('/batches'));
+  });
+  const page = await load(path);
+  expect(page).toMatch(/<dt>no report yet<\/dt><dd>since <time[^>]*>[^<]*<\/time>: [^<]*reports[^<]*[^.]\. All orders/);
+  expect(page).not.toContain('Cancel orders that were not sent');
 });
 
 /** A daemon of another workplace, and its pages. */

@@ -1,5 +1,5 @@
 import { count, iso, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
-import { totalOrders } from '../../ledger/batches/batches.ts';
+import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
@@ -94,7 +94,7 @@ export function batchTable(caption: string, batches: readonly BatchView[], { now
     return [
       link(batchPath(batch.batch), batch.name),
       html`${batch.source}`,
-      standingOf(view),
+      html`${standingOf(view)}${batch.unsettled && html` ${batch.unsettled.reason}`}`,
       progressOf(view, nameless?.[i]),
       live === undefined
         ? cell(accepted)
@@ -111,7 +111,7 @@ function standingOf(view: BatchView): Html {
   const { unsettled, cancelled, open } = view.batch;
   const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
   const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : TONES[view.standing];
-  return html`${badge(tone, standingText(view))}${unsettled && html` ${unsettled.reason}`}`;
+  return badge(tone, standingText(view));
 }
 
 function progressOf({ batch, standing }: BatchView, nameless = 0): Html {
@@ -236,7 +236,7 @@ function actions({ batch, standing }: BatchView, back: string, confirm: string |
       ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
       : undefined;
   const cancel =
-    batch.state === 'done'
+    batch.state === 'done' || isFinished(batch)
       ? undefined
       : actForm({
           action: `${path}/cancel`,

@@ -63,7 +63,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   ]);
   const body = html`<h1>Orders that need you</h1>
 ${form}
-<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person.</p>
+<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}

@@ -131,6 +131,21 @@ export function signedOutPage(url: URL, fields: Fields, status: number): Reply {
   return keptPage(url, fields, { title: 'Sign in to continue', why, status });
 }
 
+/** A form of somebody who may not send it, such as one that is left open from an earlier session. */
+export function refusedPage(person: Principal | undefined, hasTokens: boolean, status: number): Reply {
+  const why =
+    person === undefined
+      ? 'You are not signed in, perhaps because your session has ended.'
+      : 'You may read here, but this needs the role operate.';
+  const how = hasTokens
+    ? html`<a href="/login">Sign in</a> with the token of the role operate, or ask somebody who has it.`
+    : html`Open the link that <code>po-sync dashboard</code> prints on the machine of the daemon, or ask your operator.`;
+  const body = html`<h1>Not allowed</h1>
+<p role="alert">Nothing was changed. ${why}</p>
+<p>${how}</p><p><a href="/">Overview</a></p>`;
+  return framePage({ title: 'Not allowed', body }, status);
+}
+
 type Fields = Readonly<Record<string, string>>;
 
 /** A form that could not be handled now: what was entered is kept on the page. */
