@@ -52,7 +52,7 @@ export function batchTitle(batch: string, file: string | undefined): string {
 /** What a person has to know of a file whose content an earlier batch had. */
 export function sameContentText({ batch, name, at }: { batch: string; name: string; at: number }): string {
   const time = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Its orders that need a person were reported there. Before you correct one here, see in that report whether it was settled; if it was, discard it here.`;
+  return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Its orders that need a person were reported there. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
 }
 
 /** When a batch was claimed, from its name, in milliseconds since 1970; undefined for other names. */

@@ -161,7 +161,7 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
   if (header.length === 1 && others !== undefined)
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
   if (header.length === 1)
-    return 'The first line that is not empty must be the header. If it is, set delimiter in the mapping of its source.';
+    return 'The first line that is not empty must be the header. If it is, ask your operator. For your operator: set delimiter in the mapping of its source.';
   return 'The first line that is not empty must be the header. If it is, name the columns purchaseOrderNumber, articleCode and quantity, or ask your operator. For your operator: fields in the mapping names yours (docs/files.md).';
 }
 

@@ -184,8 +184,8 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
   const { inspection, held, unsettled } = batch;
   const files = batch.state === 'done' ? ['report.html', 'results.csv', ...fixes] : [];
   const downloads = files.map(
-    (file) =>
-      html`<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? 'fix file ' : ''}${file}</a> `,
+    (file, i) =>
+      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? 'fix file ' : ''}${file}</a>`,
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],

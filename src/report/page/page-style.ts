@@ -126,6 +126,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   .wide tr { padding: 0.55rem 0; border-bottom: 1px solid var(--rule); }
   .wide tbody tr:last-child { border-bottom: 0; }
   .wide td { display: grid; grid-template-columns: 4.5rem 1fr; gap: 0.5rem; border: 0; padding: 0.08rem 0; min-width: 0; }
+  .wide td:has(> div:empty) { display: none; }
   .wide td.figure { text-align: left; white-space: normal; }
   .wide td::before { content: attr(data-label); color: var(--soft); font: 0.8rem/1.6 system-ui, sans-serif; }
 }
