@@ -167,7 +167,7 @@ function deadLettersText({ deadLetters }: Status, paint: Paint): string {
   if (deadLetters === 0) return 'none';
   const need = deadLetters === 1 ? 'needs' : 'need';
   // Some may be rows without an order number, which belong to fewer orders.
-  return `${paint('bad', count(deadLetters))} ${need} a person, each order counted once; run po-sync dead-letters list`;
+  return `${paint('bad', count(deadLetters))} ${need} a person (each once); run po-sync dead-letters list`;
 }
 
 function waitTable({ waits, now }: Status, format: Format): string {

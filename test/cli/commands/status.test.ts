@@ -99,7 +99,7 @@ describe('the status', () => {
         '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
         '  token         valid for 41 min 7 s',
         "  queue         1,204 orders not settled, 2 being verified with the API's list; 61 jobs waiting",
-        '  dead letters  3 need a person, each order counted once; run po-sync dead-letters list',
+        '  dead letters  3 need a person (each once); run po-sync dead-letters list',
         '',
         'Orders that wait',
         '  orders  wait for                              until   oldest',
