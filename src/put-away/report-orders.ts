@@ -59,12 +59,9 @@ function createJoin(batch: Batch, deps: Deps) {
     content: Order | undefined,
   ): Promise<ReportedOrder> {
     if (!order.valid) {
-      const isKnown = stored !== undefined && stored.outcome !== 'invalid';
-      if (isKnown) return withoutDeadLetter(order, stored);
-      return invalid(
-        isElsewhere(known, batch) ? withKnownNumber(order, known, await titleOf(known), content) : order,
-        checkedAt,
-      );
+      if (stored !== undefined && stored.outcome !== 'invalid') return withoutDeadLetter(order, stored);
+      const isThere = isElsewhere(known, batch);
+      return invalid(isThere ? withKnownNumber(order, known, await titleOf(known), content) : order, checkedAt);
     }
     if (stored) return withStored(order, stored, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {

@@ -106,7 +106,9 @@ function twiceBox({ createdTwice }: Status): Html {
 /** Pausing and resuming, where it is seen whether it is needed. */
 function switchForm({ pauses }: Pick<Status, 'pauses'>, back: string, confirm: string | undefined): Html {
   if (pauses.length > 0) {
-    const button = pauses.every((pause) => endOf(pause) === 'automatic' && !pause.waitsForOrder) ? 'Try again now' : 'Resume delivery';
+    const button = pauses.every((pause) => endOf(pause) === 'automatic' && !pause.waitsForOrder)
+      ? 'Try again now'
+      : 'Resume delivery';
     return actForm({ action: '/environment/resume', back, button, confirm });
   }
   const fields = html`<label>Reason <input name="reason" maxlength="500"></label>`;

@@ -56,11 +56,8 @@ export async function sourcesOf(
 export async function checkSource(type: Source['type'], path: string, wasUsed: boolean) {
   const found = await checkPath(path);
   if (type !== 'inbox' || !wasUsed || found.state !== 'ok') return found;
-  const isMarked = await environmentOf(path).then(
-    (owner) => owner !== undefined,
-    () => true,
-  );
-  return isMarked ? found : ({ state: 'no marker' } as const);
+  const owner = await environmentOf(path).catch(() => 'a marker that cannot be read');
+  return owner === undefined ? ({ state: 'no marker' } as const) : found;
 }
 
 /** Such a daemon marked every inbox when it started. */

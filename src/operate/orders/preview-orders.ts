@@ -6,7 +6,7 @@ import { isSameContent } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf } from '../../order/digest.ts';
-import { type CheckedOrder, createPager, type Order, type ValidOrder } from '../../order/order.ts';
+import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type UnderWay, underWayOf } from './wait-of.ts';
@@ -95,17 +95,16 @@ export function createComparison(
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
-      for (const [at, one] of page.entries()) {
-        const digest = one.valid ? digestOf(one.order) : '';
+      for (const [at, { number, ...one }] of page.entries()) {
+        const order = one.valid ? one.order : undefined;
+        const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
-        if (!one.valid && (of.kind === 'accepted' || isUnderWay(of) || listed.has(one.number)))
-          knownNumbers.push(one.number);
-        const verdict = one.valid ? verdictOf(one.number, digest, of, again) : 'invalid';
+        if (!order && (of.kind === 'accepted' || isUnderWay(of) || listed.has(number))) knownNumbers.push(number);
+        const verdict = order ? verdictOf(number, digest, of, again) : 'invalid';
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
-        if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(one.number);
-        const order = one.valid ? one.order : undefined;
-        onVerdict?.({ number: one.number, order, digest, verdict, isNew: of.kind === 'nothing' });
+        if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
+        onVerdict?.({ number, order, digest, verdict, isNew: of.kind === 'nothing' });
       }
     }
 
