@@ -43,7 +43,7 @@ describe('another program on the admin port', () => {
     const { port } = neighbor;
     const { code, err } = await place.spawn(['start'], { PO_SYNC_ADMIN_PORT: String(port) }).ended;
     expect(code).toBe(1);
-    expect(err).toContain(`The admin port 127.0.0.1:${port} is occupied.\n  Set another admin.port`);
+    expect(err).toContain(`The admin port 127.0.0.1:${port} is occupied.\n  Check first whether po-sync already runs`);
   });
 });
 
