@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { counted } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import type { EntryState, Known } from '../ledger/entry.ts';
+import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { isUnderWay } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import { NUMBER_KNOWN, NUMBER_TAKEN, ROW_KNOWN } from '../order/fixing.ts';
@@ -22,7 +22,8 @@ export type KnownContent = (conflicts: readonly Conflict[]) => Promise<Map<strin
 type Deps = { batches: Batches; config: Config };
 
 /** Files read for one report, and the bytes of the largest one: a report must not take hours. */
-const [MOST_READS, MOST_BYTES] = [10, 64 * 1024 * 1024];
+const MOST_READS = 10;
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
@@ -82,14 +83,17 @@ export function createTitles(batches: Batches): (known: Known | undefined) => Pr
   };
 }
 
-const UNDER_WAY: ReadonlySet<string> = new Set<EntryState>(['queued', 'sending', 'retry', 'unknown']);
-
 type Elsewhere = Exclude<Known, { kind: 'nothing' }>;
 
 /** Whether another batch brought an order with this number that is accepted or in progress. */
 export function isElsewhere(known: Known | undefined, { batch, no }: Batch): known is Elsewhere {
   if (known?.kind === 'accepted') return known.compact.batchNo !== no;
-  return known?.kind === 'open' && known.entry.batch !== batch && UNDER_WAY.has(known.entry.state);
+  if (known === undefined || !isUnderWay(known)) return false;
+  return known.entry.batch !== batch && known.entry.state !== 'inDoubt';
+}
+
+function stateText({ kind }: Elsewhere): string {
+  return kind === 'accepted' ? 'accepted' : 'in progress';
 }
 
 const CALLED_OFF =
@@ -102,10 +106,9 @@ export function withKnownNumber(
   title = 'the API, which had it before po-sync',
   content?: Order,
 ): InvalidOrder {
-  const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
   const items = content ? `, as ${firstItems(content.items)}` : '';
   const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : NUMBER_TAKEN;
-  const message = `this number is already ${state} from ${title}${items}. ${advice}`;
+  const message = `this number is already ${stateText(known)} from ${title}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
   return { ...order, problems: [...order.problems, problem] };
 }
@@ -126,7 +129,9 @@ export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: 
         const one = known.get(number);
         const items = found.get(number)?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
         if (!isElsewhere(one, batch) || items?.length === 0) continue;
-        const message = `this row may belong to ${number}, which is already ${one.kind === 'accepted' ? 'accepted' : 'in progress'} from ${(await titleOf(one)) ?? 'the API'}${items ? `, also with ${firstItems(items)}` : ''}. If so, discard this row`;
+        const from = `${stateText(one)} from ${(await titleOf(one)) ?? 'the API'}`;
+        const also = items ? `, also with ${firstItems(items)}` : '';
+        const message = `this row may belong to ${number}, which is already ${from}${also}. If so, discard this row`;
         problems.push({ ...order.place, field: '', code: ROW_KNOWN, value: '', message });
       }
       return { ...order, problems };
@@ -144,10 +149,4 @@ export async function* knownOrders(batch: Batch, deps: Parameters<typeof deadLet
     const result = { line: place.line, purchaseOrderNumber, outcome, attempts, at, code, message };
     yield { order: { ...shown, valid: false as const }, result, deadLetter };
   }
-}
-
-/** The warning of a cancelled batch whose file is gone. */
-export function goneText(file: string, read: number, all: number | undefined): string {
-  const unread = all === undefined ? 'its other orders' : counted(all - read, 'order');
-  return `${file} was missing when its batch was cancelled: ${unread} of it were not read and not sent.`;
 }

@@ -23,10 +23,10 @@ import { hasOrders, type Report } from '../report/report.ts';
 import { type ReportedOrder, type ReportInput, writeProgress, writeReport } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
-import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
+import { changedAfterRead, countAdmitted, goneText, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
-import { createKnownContent, goneText, knownOrders } from './known-content.ts';
+import { createKnownContent, knownOrders } from './known-content.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { reportOrders } from './report-orders.ts';
 
