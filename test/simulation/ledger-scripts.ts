@@ -342,6 +342,14 @@ export const begin: Port = (store, keys, [batch = '', at = '', ...fields]) => {
   return 1;
 };
 
+export const hold: Port = (store, [key = '', held = ''], [batch = '', seen = '', text = '', alike = '']) => {
+  if (store.hget(key, 'state') === 'done' || (store.hget(key, 'released') ?? '') !== seen) return -1;
+  const fresh = store.hsetnx(key, 'held', text);
+  if (fresh === 1) store.hset(key, 'heldFor', alike);
+  store.members(held).add(batch);
+  return fresh;
+};
+
 export const total: Port = (store, keys, args) => {
   const [batchKey = '', finished = '', identity = '', own = ''] = keys;
   const [batch = '', all = '', since = '', reached = '', made = '', unreadable = ''] = args;

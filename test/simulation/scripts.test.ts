@@ -21,6 +21,7 @@ const SCRIPTS = new Map<string, Script>(
     'ledger/close-dead-letters.lua',
     'ledger/corrected-export.lua',
     'ledger/batches/begin.lua',
+    'ledger/batches/hold.lua',
     'ledger/batches/total.lua',
     'ledger/adopt.lua',
     'ledger/identity.lua',
@@ -210,6 +211,14 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       file: 'ledger/batches/begin.lua',
       keys: [KEYS.batch(one.batch), KEYS.batchCounter, KEYS.batchNames, KEYS.batches, KEYS.active, KEYS.changes],
       args: [one.batch, one.time, 'batch', one.batch, 'state', 'reading', 'startedAt', one.time],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ batch, seen: fc.constantFrom('', '', '{"at":1}') }).map((one) => ({
+      file: 'ledger/batches/hold.lua',
+      keys: [KEYS.batch(one.batch), KEYS.held, KEYS.changes],
+      args: [one.batch, one.seen, '{"reason":"alike"}', '400'],
     })),
   },
   {

@@ -74,6 +74,8 @@ export function createBatchControl(deps: ControlDeps) {
 
 /** How a batch is held because of its answers, and released. */
 function createHolds({ redis, keys }: ControlDeps) {
+  const holdScript = readScript(new URL('./hold.lua', import.meta.url));
+
   /**
    * Holds a batch: none of its orders is sent until it is released. `alike`: what its refusals have in common. `not`
    * when a person released it although they were known, and when it is done: orders of such a batch are sent only because
@@ -81,20 +83,17 @@ function createHolds({ redis, keys }: ControlDeps) {
    */
   async function hold(batch: string, { reason, alike }: Refused, since: number): Promise<'held' | 'before' | 'not'> {
     const key = keys.batch(batch);
-    const [state, text] = await redis.hmget(key, 'state', 'released');
-    const released = releasedFrom(text);
-    if (state === 'done' || released?.alike.includes(alike)) return 'not';
-    // Before the API's words, because a notice keeps only what is before them as it is.
-    const again = released ? `, after the release by ${released.who} at ${stamp(released.at)}` : '';
-    const full = reason.replace(/(?=: )|$/, () => again);
-    const fresh = await redis.hsetnx(key, 'held', JSON.stringify({ reason: full, since }));
-    const step = redis
-      .multi()
-      .sadd(keys.held, batch)
-      .xadd(keys.changes, ...changeOf(batch));
-    if (fresh === 1) step.hset(key, { heldFor: alike });
-    await step.exec();
-    return fresh === 1 ? 'held' : 'before';
+    for (;;) {
+      const [state, text] = await redis.hmget(key, 'state', 'released');
+      const released = releasedFrom(text);
+      if (state === 'done' || released?.alike.includes(alike)) return 'not';
+      // Before the API's words, because a notice keeps only what is before them as it is.
+      const again = released ? `, after the release by ${released.who} at ${stamp(released.at)}` : '';
+      const held = JSON.stringify({ reason: reason.replace(/(?=: )|$/, () => again), since });
+      const used = [key, keys.held, keys.changes];
+      const done = await runScript(redis, holdScript, used, [batch, text ?? '', held, alike]);
+      if (done !== -1) return done === 1 ? 'held' : 'before';
+    }
   }
 
   /**
@@ -106,14 +105,15 @@ function createHolds({ redis, keys }: ControlDeps) {
     const [heldFor, text] = await redis.hmget(key, 'heldFor', 'released');
     const step = redis
       .multi()
+      .hdel(key, 'held')
       .srem(keys.held, batch)
       .xadd(keys.changes, ...changeOf(batch));
     if (by && heldFor != null) {
       const alike = new Set([...(releasedFrom(text)?.alike ?? []), heldFor]);
       step.hset(key, { released: JSON.stringify({ ...by, alike: [...alike] }) });
     }
-    await step.exec();
-    return (await redis.hdel(key, 'held')) === 1;
+    const [removed] = (await step.exec()) ?? [];
+    return removed?.[1] === 1;
   }
 
   function held(): Promise<string[]> {
