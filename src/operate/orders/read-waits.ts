@@ -6,7 +6,7 @@ import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/verifier.ts';
 import { isBeating, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type Surroundings, type Wait, type WaitKind, waitOf } from './wait-of.ts';
+import { noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
 
 /**
  * Orders that wait for the same. `oldest`: the one whose file was taken first (`since`, in milliseconds); a dead letter is
@@ -41,6 +41,7 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     now: store.time.now(),
     isServed: serving.length > 0,
     isSilent: !serving.some(isBeating),
+    isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,
     held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
     slowUntil: breaker.slowUntil(),
@@ -67,24 +68,23 @@ export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
   return [...groups.values()].sort((a, b) => b.orders - a.orders);
 }
 
-/** What is left of the files that wait, of a held batch with its reason. `waiting`: how many orders of a batch wait. */
+/** What is left of the files that wait; of every file while no daemon reads. `waiting`: how many orders of a batch wait. */
 async function addUnread(
   groups: Map<string, WaitGroup>,
-  { held }: Surroundings,
+  { held, isRead, isServed }: Surroundings,
   waiting: (batch: Batch) => number,
   { batches }: WaitContext,
 ): Promise<void> {
-  const first = groups.keys().find((key) => !/^(release|file) /.test(key));
+  const first = groups.entries().find(([key]) => !/^(release|file) /.test(key));
+  const whole: [string, WaitGroup] | undefined = isRead ? first : ['daemon', { ...noReader(isServed), orders: 0 }];
   for (const batch of await batches.underWay()) {
-    const reason = held.get(batch.batch);
-    const isWaiting = batch.state === 'reading' && (reason ?? batch.unsettled ?? batch.waitsAfter) !== undefined;
+    const own = waitOfFile(batch, held);
+    const isWaiting = batch.state === 'reading' && (!isRead || (own ?? batch.waitsAfter) !== undefined);
     const left = isWaiting ? (totalOrders(batch) ?? 0) - countSettled(batch.counts) - waiting(batch) : 0;
-    const kind = reason === undefined ? 'file' : 'release';
-    const why = reason ?? batch.unsettled?.reason ?? '';
-    const key = why === '' ? first : `${kind} ${why}`;
+    const [key, group] = own ? [`${own.for} ${own.reason}`, { ...own, orders: 0 }] : (whole ?? []);
     if (left <= 0 || key === undefined) continue;
-    const before = groups.get(key) ?? { for: kind, reason: why, orders: 0 };
-    groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
+    const before: WaitGroup | undefined = groups.get(key) ?? group;
+    if (before) groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
   }
 }
 

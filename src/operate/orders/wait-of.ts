@@ -1,6 +1,6 @@
 import { clauses, count, duration, stamp, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import type { Batches } from '../../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import type { ListFailure } from '../../reconcile/verifier.ts';
@@ -42,6 +42,8 @@ export type Surroundings = {
   isServed: boolean;
   /** None of these daemons has sent a heartbeat in time: they may have ended. */
   isSilent?: boolean;
+  /** A daemon that reads files sends heartbeats. */
+  isRead?: boolean;
   /** Why delivery is paused; holds first. */
   pauses: readonly Pause[];
   /** The reason of each held batch. */
@@ -87,7 +89,18 @@ function failedText({ failure }: Surroundings['list']): string | undefined {
 }
 
 const NO_DAEMON: Wait = { for: 'daemon', reason: 'no daemon is running' };
+const NO_READER: Wait = { for: 'daemon', reason: 'no daemon reads files' };
 const SILENT: Wait = { for: 'daemon', reason: 'no daemon sends a heartbeat; it may have ended' };
+
+/** What files that are read in part wait for while no daemon reads. */
+export const noReader = (isServed: boolean): Wait => (isServed ? NO_READER : NO_DAEMON);
+
+/** What the rest of a file waits for: the release of its batch, or until the file can be read on. */
+export function waitOfFile({ batch, unsettled }: Batch, held: Surroundings['held']): Wait | undefined {
+  const reason = held.get(batch);
+  if (reason !== undefined) return { for: 'release', reason };
+  return unsettled && { for: 'file', reason: unsettled.reason };
+}
 
 /** An attempt ends by its deadline; a daemon then notices that its answer is missing. */
 function inFlight({ attempt }: Entry, deadline: number, { now, isServed }: Surroundings): Wait {
@@ -142,6 +155,11 @@ export function canBeTried(kind: WaitKind): boolean {
   }
 }
 
+const NO_DAEMONS = new Map([
+  [SILENT.reason, 'none sends a heartbeat'],
+  [NO_READER.reason, 'none reads files'],
+]);
+
 /** What an order waits for, without its time. `unread`: orders of the same files that are not read yet. */
 export function waitText({
   for: kind,
@@ -157,7 +175,7 @@ export function waitText({
     case 'release':
       return `the release of its batch${why}`;
     case 'daemon':
-      return reason === SILENT.reason ? 'a daemon; none sends a heartbeat' : 'a daemon; none is running';
+      return `a daemon; ${NO_DAEMONS.get(reason) ?? 'none is running'}${more}`;
     case 'first-list':
       return `the API's list, before anything is sent${why}`;
     case 'pause':

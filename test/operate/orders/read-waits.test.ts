@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
+import { openHeartbeat } from '../../../src/operate/daemon.ts';
 import { readWaits } from '../../../src/operate/orders/read-waits.ts';
 import { waitText } from '../../../src/operate/orders/wait-of.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
@@ -18,6 +19,15 @@ describe('the orders that wait', () => {
       await rig.batches.begin(file, rig.store.time.now());
     }
   });
+
+  /** A daemon of this environment is alive until `Symbol.asyncDispose`. */
+  async function startBeating(role?: 'intake' | 'delivery') {
+    const self = { pid: process.pid, version: '1', ...(role && { role }) };
+    const heart = openHeartbeat({ ...rig.store, id: `d-${role}`, self });
+    await heart.beat();
+    return heart;
+  }
+
   afterEach(() => rig[Symbol.asyncDispose]());
 
   it('are counted by what they wait for, each group with its oldest order', async () => {
@@ -50,6 +60,7 @@ describe('the orders that wait', () => {
 
   it('of a file that is read when delivery continues are counted with those of it that are not read yet', async () => {
     const { ledger, store, batches } = rig;
+    await using _daemon = await startBeating();
     const inspection = { sha256: '', bytes: 1, records: 2000, orders: 2000, warnings: [], shape: { format: 'csv' } };
     const [batch] = BATCHES;
     await batches.inspected(batch, inspection as never);
@@ -87,5 +98,26 @@ describe('the orders that wait', () => {
     expect(await readWaits(rig)).toMatchObject([{ for: 'release', orders: 2, unread: 5 }, { for: 'order' }]);
     await batches.admitted(batch, 9, '');
     expect((await readWaits(rig))[0]).not.toHaveProperty('unread');
+  });
+
+  it('of a file whose reader ended are counted, and wait for a daemon that reads files', async () => {
+    const { ledger, store, batches } = rig;
+    await rig.breaker.release(OPERATOR);
+    const [batch] = BATCHES;
+    const inspection = { sha256: '', bytes: 1, records: 9, orders: 9, warnings: [], shape: { format: 'csv' } };
+    await batches.inspected(batch, inspection as never);
+    await ledger.enter(entryOf({ order: orderOf('A'), batch, batchNo: 1 }), undefined, store.time.now());
+    const [none, ...others] = await readWaits(rig);
+    expect(none).toMatchObject({ for: 'daemon', orders: 1, unread: 8 });
+    expect(others).toEqual([]);
+    expect(none && waitText(none)).toBe('a daemon; none is running (8 more are read then)');
+    {
+      await using _delivery = await startBeating('delivery');
+      const noReader = (await readWaits(rig)).find(({ for: kind }) => kind === 'daemon');
+      expect(noReader).toMatchObject({ orders: 0, unread: 8 });
+      expect(noReader && waitText(noReader)).toBe('a daemon; none reads files (8 more are read then)');
+    }
+    await using _intake = await startBeating('intake');
+    expect((await readWaits(rig)).every(({ unread }) => unread === undefined)).toBe(true);
   });
 });
