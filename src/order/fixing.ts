@@ -88,7 +88,12 @@ export function readFixNote(message: string): FixTarget | undefined {
 export const INTO_NO_INBOX =
   'into an inbox (none is configured. For your operator: add a source of type inbox, or correct the orders in the dashboard)';
 
+/** Whether files can be dropped at all: a configuration may have exports only. */
+export function hasInbox({ sources }: { sources: readonly { type: string }[] }): boolean {
+  return sources.some(({ type }) => type === 'inbox');
+}
+
 /** Where corrected files belong, as the end of "drop it". */
-export function intoInbox({ sources }: { sources: readonly { type: string }[] }): string {
-  return sources.some(({ type }) => type === 'inbox') ? 'into the inbox' : INTO_NO_INBOX;
+export function intoInbox(config: Parameters<typeof hasInbox>[0]): string {
+  return hasInbox(config) ? 'into the inbox' : INTO_NO_INBOX;
 }

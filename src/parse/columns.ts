@@ -141,7 +141,7 @@ function missingColumns(
 }
 
 function remedyOfFixFile(wanted: string): string {
-  return `This is a fix file without a column that it had. Bring the column back with its values (${wanted}), or take the fix file of the report again and correct that; drop it into the inbox. Its orders stay open until then.`;
+  return `This is a fix file without a column that it had. Bring the column back with its values (${wanted}), or take the fix file of the report again and correct that; drop or upload it again. Its orders stay open until then.`;
 }
 
 function remedyOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {

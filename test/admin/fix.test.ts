@@ -544,6 +544,9 @@ it('a dead letter of an export is corrected with the mapping of the export, with
     const { status, body } = await anna.call('GET', `${pathOf(id)}/rows`);
     return status === 200 && body;
   });
+  const pages = await Promise.all([anna.page(`/dead-letters/${encodeURIComponent(id)}`), anna.page('/order')]);
+  expect(pages[0]?.text).toContain('edit it and <a href="/upload">upload</a> it.');
+  for (const { text } of pages) expect(text).not.toContain('the inbox');
   const sent = await anna.call('POST', `${pathOf(id)}/fix`, {
     version: rows['version'],
     rows: [{ values: ['PO-1', 'B', '5'] }],

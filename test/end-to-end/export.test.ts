@@ -20,6 +20,7 @@ it('names no inbox for the fix file where none is configured', async () => {
     await place.read(report, 'report.html'),
     (await place.run(['explain', 'PO-1'])).out,
     (await place.run(['dead-letters', 'list'])).out,
+    (await place.run(['dead-letters', 'retry', '--dry-run'])).out,
   ];
   for (const text of texts)
     expect(text.replace(/\s+/g, ' ')).toContain('none is configured. For your operator: add a source');

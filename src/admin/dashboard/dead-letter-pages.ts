@@ -1,5 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
-import { NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
+import { hasInbox, NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -92,7 +92,7 @@ ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems'
 ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter)}
 ${fix.body}
-${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, fix.isEarly) : undefined}`;
+${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly }) : undefined}`;
   return { title: `${number} ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
 }
 
@@ -172,7 +172,7 @@ function actions(
   { id, kind, batch, purchaseOrderNumber: number }: FullLetter,
   back: string,
   confirm: string | undefined,
-  isEarly = false,
+  { hasInbox, isEarly = false }: { hasInbox: boolean; isEarly: boolean | undefined },
 ): Html {
   const path = letterPath(id);
   const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
@@ -197,6 +197,6 @@ function actions(
   const name = number === '' ? 'This order' : number;
   const sure = `${name} is not sent with this content, and is removed from the fix file. This cannot be undone.`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
-  const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and drop it into the inbox.</p>`;
+  const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   return html`<h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' || isEarly ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
 }

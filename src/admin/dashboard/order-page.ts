@@ -10,7 +10,7 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
-import { placeText } from '../../order/fixing.ts';
+import { hasInbox, placeText } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { idOf } from '../read-model/dead-letter-table.ts';
@@ -22,7 +22,7 @@ import { badge, batchPath, cell, facts, filterForm, letterPath, link, orderPath,
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
-  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${ARTICLES}` };
+  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${articlesPart(api)}` };
   const found = await readHistory(api, url).catch(notFound);
   if (found instanceof PoSyncError) return missingOrder(found, form);
   const { history, settled, unread } = found;
@@ -60,7 +60,10 @@ ${form}
   return { title: String(order), body, ...(batch === undefined && { status: 404 }) };
 }
 
-const ARTICLES = html`<p>Only order numbers are searched, not articles. To find which orders contain an article, search the order files in the folder <code>done</code> of the inbox. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;
+function articlesPart({ base }: PageRequest['api']): Html {
+  const files = hasInbox(base.config) ? html` in the folder <code>done</code> of the inbox` : undefined;
+  return html`<p>Only order numbers are searched, not articles. To find which orders contain an article, search the order files${files}. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;
+}
 
 function stateOf({ state, appearances }: OrderHistory): Html {
   switch (state) {

@@ -8,6 +8,7 @@ import {
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { checkList, type ListCheck } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
+import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
@@ -28,8 +29,9 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const filter = await deadLetterFilter(args, context);
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
+  const reasons = reasonsOf(intoInbox(context.config));
   if (!args.json) shell.out(sentences(await noneOf(plan.total(), filter, context), shell));
-  if (!args.json) shell.out(sentences(planText(plan, check.trouble, args.yes && !args.dryRun), shell));
+  if (!args.json) shell.out(sentences(planText(plan, check.trouble, reasons, args.yes && !args.dryRun), shell));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
     return actable(plan) < plan.total() ? 2 : 0;
@@ -37,11 +39,11 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   if (!(await confirmation(`Continue with ${orders(actable(plan))}?`, args, shell))) return 1;
   const { done } = await recorded({ what: 'retry', on: filter.order ?? filter.batch ?? '' }, context, async () => {
     const done = await retry(filter, check, args.rate, context);
-    return { done, text: doneText(done, plan).trimEnd().replaceAll('\n', ' ') };
+    return { done, text: doneText(done, plan, reasons).trimEnd().replaceAll('\n', ' ') };
   });
   await refreshReports({ ...context, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
-  else shell.out(sentences(doneText(done, plan), shell));
+  else shell.out(sentences(doneText(done, plan, reasons), shell));
   return actable(done) < done.total() ? 2 : 0;
 }
 
@@ -130,7 +132,7 @@ function isSent(verdict: RetryVerdict): boolean {
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(plan: OrderTally, trouble: string | undefined, isFinal: boolean): string {
+function planText(plan: OrderTally, trouble: string | undefined, reasons: Reasons, isFinal: boolean): string {
   const { retried = 0, asked = 0, found = 0, ...left } = plan.counts();
   const planned = [
     line(retried, 'would be sent again.'),
@@ -140,12 +142,12 @@ function planText(plan: OrderTally, trouble: string | undefined, isFinal: boolea
   return [
     trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
     ...(isFinal ? [] : planned),
-    leftText(left),
+    leftText(left, reasons),
   ].join('');
 }
 
 /** Shows only what the plan did not contain. */
-function doneText(done: OrderTally, plan: OrderTally): string {
+function doneText(done: OrderTally, plan: OrderTally, reasons: Reasons): string {
   const { retried = 0, asked = 0, found = 0, ...left } = done.counts();
   const before = plan.counts();
   const news = Object.entries(left).filter(([why, count]) => count > (before[why as LeftAlone] ?? 0));
@@ -153,13 +155,13 @@ function doneText(done: OrderTally, plan: OrderTally): string {
     line(retried, 'queued to be sent again.'),
     line(asked, "in doubt: waiting for the API's list."),
     line(found, 'settled as accepted.'),
-    leftText(Object.fromEntries(news)),
+    leftText(Object.fromEntries(news), reasons),
   ].join('');
 }
 
-function leftText(left: Partial<Record<LeftAlone, number>>): string {
+function leftText(left: Partial<Record<LeftAlone, number>>, reasons: Reasons): string {
   return Object.entries(left)
-    .map(([why, count]) => line(count, `cannot be sent again: ${REASONS[why as LeftAlone]}`))
+    .map(([why, count]) => line(count, `cannot be sent again: ${reasons[why as LeftAlone]}`))
     .join('');
 }
 
@@ -167,15 +169,18 @@ function line(count: number, text: string): string {
   return count === 0 ? '' : `${orders(count)} ${text}\n`;
 }
 
-const REASONS: Record<LeftAlone, string> = {
-  invalid: 'failed a check. Correct the fix file in the report and drop it into the inbox.',
+type Reasons = Record<LeftAlone, string>;
+
+/** `into`: where a corrected file belongs. */
+const reasonsOf = (into: string): Reasons => ({
+  invalid: `failed a check. Correct the fix file in the report and drop it ${into}.`,
   'number-taken':
     'the number was sent with other items. Discard the order, give it another number in the fix file if it really is another order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
   corrected: 'a fix file brought the same rows back as another order.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
-  forgotten: 'the ledger no longer has the content. Drop the fix file of the report into the inbox.',
-};
+  forgotten: `the ledger no longer has the content. Drop the fix file of the report ${into}.`,
+});
 
 function numberOf({ purchaseOrderNumber }: FoundDeadLetter): string {
   return purchaseOrderNumber;

@@ -5,7 +5,7 @@ import { handIn } from '../../intake/hand-in.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { closingWord } from '../../order/closing-text.ts';
-import { placeText } from '../../order/fixing.ts';
+import { hasInbox, placeText } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
@@ -93,7 +93,9 @@ function sourceOf({ source }: FoundDeadLetter, sources: readonly Source[]): Sour
   const found = sources.find(({ name }) => name === source);
   if (found !== undefined) return found;
   throw new PoSyncError('source-gone', `The configuration no longer has the source ${source}.`, {
-    remedy: 'Drop the corrected fix file into an inbox.',
+    remedy: hasInbox({ sources })
+      ? 'Drop the corrected fix file into an inbox.'
+      : 'For your operator: add the source again, or a source of type inbox for the fix file.',
   });
 }
 

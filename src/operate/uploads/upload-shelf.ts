@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Source } from '../../config/config.ts';
 import { startLoop } from '../../core/backoff/loop.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
+import { hasInbox } from '../../order/fixing.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { Previewed, UploadPreview } from './preview-upload.ts';
 import { cleanName, openPrivateFile, type PrivateFile, removeLeftUploads } from './private-file.ts';
@@ -49,7 +50,7 @@ export function createShelf(context: Shelf) {
     if (!config.sources.some((one) => one.name === source)) throw sourceUnknown(source, config.sources);
     const one = await places.add(received, who);
     try {
-      Object.assign(one.upload, await writeAll(one.file.path, content));
+      Object.assign(one.upload, await writeAll(one.file.path, content, config));
     } catch (error) {
       await drop(one.upload.id);
       throw error;
@@ -124,13 +125,13 @@ function createPlaces({ config, store: { time } }: Shelf) {
 }
 
 /** Writes what arrives, within the limit. */
-async function writeAll(path: string, content: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+async function writeAll(path: string, content: AsyncIterable<Uint8Array>, config: Shelf['config']) {
   const hash = createHash('sha256');
   let bytes = 0;
   await using handle = await open(path, 'w').catch(notStored);
   for await (const piece of content) {
     bytes += piece.length;
-    if (bytes > MOST_BYTES) throw tooLarge();
+    if (bytes > MOST_BYTES) throw tooLarge(config);
     hash.update(piece);
     await handle.write(piece).catch(notStored);
   }
@@ -146,10 +147,16 @@ function notStored(error: unknown): never {
   });
 }
 
-function tooLarge(): PoSyncError {
+function tooLarge(config: Shelf['config']): PoSyncError {
   return new PoSyncError('upload-too-large', `The file has more than ${MOST_BYTES / 1024 / 1024} MB.`, {
-    remedy: 'Drop it into the inbox.',
+    remedy: insteadOfUpload(config),
   });
+}
+
+/** How a file that cannot be uploaded is submitted. */
+export function insteadOfUpload(config: Shelf['config']): string {
+  if (hasInbox(config)) return 'Drop it into the inbox.';
+  return 'Split it into smaller files. For your operator: a source of type inbox takes files of any size.';
 }
 
 function tooMany(): PoSyncError {

@@ -6,7 +6,7 @@ import type { ClaimedFile } from '../../order/batch.ts';
 import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { compareUpload, previewUpload } from './preview-upload.ts';
-import { createShelf, type Kept, type Received, sourceUnknown, type Upload } from './upload-shelf.ts';
+import { createShelf, insteadOfUpload, type Kept, type Received, sourceUnknown, type Upload } from './upload-shelf.ts';
 
 /** Milliseconds that a check may take. */
 const CHECK_TAKES = 60_000;
@@ -78,7 +78,7 @@ async function check(one: Kept, context: UploadContext, { readList }: Outside): 
     one.previewed = await previewUpload({ path: file.path, source: upload.source }, context, { readList, signal });
     Object.assign(upload, { state: 'ready', preview: one.previewed.preview } satisfies Partial<Upload>);
   } catch (error) {
-    const trouble = troubleOf(limit.aborted ? tooSlow() : error);
+    const trouble = troubleOf(limit.aborted ? tooSlow(context) : error);
     Object.assign(upload, { state: 'failed', trouble } satisfies Partial<Upload>);
   }
 }
@@ -115,9 +115,9 @@ function troubleOf(error: unknown): NonNullable<Upload['trouble']> {
   return { code, message, ...(remedy === undefined ? {} : { remedy }) };
 }
 
-function tooSlow(): PoSyncError {
+function tooSlow({ config }: UploadContext): PoSyncError {
   return new PoSyncError('upload-too-slow', `Checking the file takes more than ${CHECK_TAKES / 1_000} s.`, {
-    remedy: 'Drop it into the inbox.',
+    remedy: insteadOfUpload(config),
   });
 }
 
