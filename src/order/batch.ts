@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { shorten } from './text.ts';
 
 /**
  * A file that was taken from a source, until its batch is finished. `path` is where its bytes are: in an inbox's
@@ -47,6 +48,11 @@ function plain(text: string): string {
 /** A batch for people, `"orders.csv" (batch …)`; the name of its file is forgotten with the batch. Quoted, so that signatures ignore it. */
 export function batchTitle(batch: string, file: string | undefined): string {
   return file === undefined ? `batch ${batch}` : `"${file}" (batch ${batch})`;
+}
+
+/** The file of a batch where nobody needs the batch; as `batchTitle`. */
+export function fileTitle({ batch, file }: { batch: string; file?: string | undefined }): string {
+  return file === undefined ? `batch ${batch}` : JSON.stringify(shorten(file, 80));
 }
 
 /** What a person has to know of a file whose content an earlier batch had. */

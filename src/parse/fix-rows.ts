@@ -1,3 +1,4 @@
+import { fileTitle } from '../order/batch.ts';
 import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import type { Doubt, FixFacts, SourceRecord } from '../order/record.ts';
 import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
@@ -235,7 +236,7 @@ export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySe
   if (rest === 0) return [];
   const stay = rest === 1 ? 'is not in this file and stayed open' : 'are not in this file and stayed open';
   return [
-    `${rest} of the ${originals.open.size} orders of batch ${originals.batch} that needed a person ${stay} when it was read.`,
+    `${rest} of the ${originals.open.size} orders of ${fileTitle(originals)} that needed a person ${stay} when it was read.`,
   ];
 }
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
+import { batchTitle } from '../order/batch.ts';
 import { ROW_SETTLED, readFixNote } from '../order/fixing.ts';
 import { lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
@@ -16,6 +17,8 @@ import { openWorkbook } from './xlsx/workbook.ts';
 /** The batch that a fix file corrects, and its open dead letters as the fix file was written. */
 export type Originals = {
   batch: string;
+  /** The name of its file, if known. */
+  file?: string | undefined;
   /** Of a table: its columns. */
   at: Columns['at'] | undefined;
   /** By the place that each was written for; undefined where several have one place. */
@@ -67,7 +70,7 @@ function lackIn(message: string): Lack | undefined {
     return row === undefined ? undefined : { kind: 'in-doubt', what: row, row };
   }
   const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
-  const line = / of batch /.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
+  const line = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
   return { kind: 'in-doubt', what, row: here ?? line };
 }
 
@@ -130,7 +133,7 @@ export function refuseLostNotes(originals: Originals | undefined): void {
   if (originals === undefined) return;
   throw unreadable(
     'fix-columns',
-    `The file corrects batch ${originals.batch}, but the names of its columns that begin with _error_ are missing.`,
+    `The file corrects ${batchTitle(originals.batch, originals.file)}, but the names of its columns that begin with _error_ are missing.`,
     { batch: originals.batch },
     'Name them as in the fix file: _error_line, _error_code, _error_message, _error_check. If every value is right as it is, remove these columns instead, and drop the file again.',
   );

@@ -1,3 +1,4 @@
+import { fileTitle } from '../order/batch.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
@@ -121,9 +122,9 @@ export function unansweredDoubt(
 }
 
 /** A row of the batch in words; `named` has its place in this file if it is in it. `lackIn` reads it. */
-function whereIs(place: string, { records, batch }: Originals, named: FixSummary['named'] | undefined): string {
-  const record = records.get(place);
+function whereIs(place: string, originals: Originals, named: FixSummary['named'] | undefined): string {
+  const record = originals.records.get(place);
   const cells = record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
   const here = named?.get(place);
-  return `${place} of batch ${batch} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
+  return `${place} of ${fileTitle(originals)} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
 }

@@ -37,7 +37,7 @@ export type HowToRead = {
   refusal?: PoSyncError;
 };
 
-type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'> & { inspection?: { readAs?: string } };
+type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'> & { name?: string; inspection?: { readAs?: string } };
 
 export type HowToReadDeps = {
   config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
@@ -73,7 +73,7 @@ export async function howToRead(file: string, source: string, { config, batches 
   const closed = (await closedIn(folder).catch(unlessBroken)) ?? new Set<string>();
   const settled = { path: batch.settledPath, mapping: own, closed };
   const originals = (await withSettledRows(written, settled).catch(unlessBroken)) ?? written;
-  return { mapping, originals, ...(readAs === source ? {} : { readAs }) };
+  return { mapping, originals: { ...originals, file: batch.name }, ...(readAs === source ? {} : { readAs }) };
 }
 
 /** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */
@@ -115,9 +115,10 @@ async function reportedBatch(
   if (reports.path === '') return undefined;
   try {
     const report: unknown = JSON.parse(await readFile(path.join(reports.path, batch, 'report.json'), 'utf8'));
-    const { source, readAs, environment: own } = (report ?? {}) as Record<string, unknown>;
+    const { source, file: name, readAs, environment: own } = (report ?? {}) as Record<string, unknown>;
     if (typeof source !== 'string' || own !== environment) return undefined;
-    return { batch, source, ...(typeof readAs === 'string' && { inspection: { readAs } }) };
+    const read = typeof readAs === 'string' && { inspection: { readAs } };
+    return { batch, source, ...(typeof name === 'string' && { name }), ...read };
   } catch {
     return undefined;
   }
@@ -189,11 +190,10 @@ type Records = { all: readonly SourceRecord[]; at: Originals['at'] };
 /** The records of a fix file that is not too large; `at`: the columns of a table. */
 async function recordsIn(file: string, mapping: Mapping, written: Originals): Promise<Records | undefined> {
   const inspection = await inspectFile(file, mapping, { originals: written });
-  const { reading, records: count } = inspection;
-  if (count > MOST_RECORDS) return undefined;
+  if (inspection.records > MOST_RECORDS) return undefined;
   const all: SourceRecord[] = [];
   for await (const { records } of readRecords(file, inspection, undefined)) all.push(...records);
-  return { all, at: 'objects' in reading ? undefined : reading.columns.at };
+  return { all, at: 'objects' in inspection.reading ? undefined : inspection.reading.columns.at };
 }
 
 /** What the dead letters of a batch say about the records of its fix file, which are in the same sequence. */

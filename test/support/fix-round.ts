@@ -15,6 +15,9 @@ import { makeTempFolder } from './temp-folder.ts';
 /** The batches of the files that are dropped, one after the other. */
 const batchNo = (no: number) => `2026112${no}T071500Z-erp-orders-3f2a91c0`;
 
+/** The name of each of these files. */
+const NAME = 'orders of May.csv';
+
 /** A fix file as po-sync wrote it, and what becomes of it when it comes back. */
 export type FixRound = AsyncDisposable & {
   /** The fix file of the last file that was dropped, and how its batch is called. */
@@ -44,7 +47,9 @@ export async function openFixRound(
     reports: { path: folder.path },
   } as unknown as Config;
   const batches = new Set<string>();
-  const found = { find: (batch: string) => Promise.resolve(batches.has(batch) ? { batch, source: 'erp' } : undefined) };
+  const found = {
+    find: (batch: string) => Promise.resolve(batches.has(batch) ? { batch, source: 'erp', name: NAME } : undefined),
+  };
   let last = { text: '', bytes: Buffer.alloc(0), batch: '', folder: '' };
 
   async function drops(dropped: string | Buffer): Promise<Dropped> {

@@ -92,7 +92,7 @@ describe('an order of several rows', () => {
     const { sent, messages } = await round.drops(textOf({ header, rows: rows.toSpliced(gone, 1) }));
     expect(sent).toEqual([{ '00987': ['2 fix-row-missing'] }]);
     expect(messages).toEqual([
-      expect.stringMatching(gone === 0 ? /line 2 of batch.*\(00987, 000123, 1\)/ : /line 4.*A-3, 3/),
+      expect.stringMatching(gone === 0 ? /line 2 of "orders of May.csv" \(00987, 000123, 1\)/ : /line 4.*A-3, 3/),
     ]);
   });
 
@@ -129,7 +129,9 @@ describe('an order of several rows', () => {
       const alone = await round.drops(textOf({ header, rows: rows.slice(0, 1) }));
       expect(alone.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
       expect(alone.messages).toEqual([
-        expect.stringMatching(/may be missing: line 3 of batch \S+ \(, H-3, 4\) waits for a person and may belong to/),
+        expect.stringMatching(
+          /may be missing: line 3 of "orders of May.csv" \(, H-3, 4\) waits for a person and may belong to/,
+        ),
       ]);
       // The next fix file still says so.
       expect((await round.drops(round.written().text)).sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
@@ -198,7 +200,9 @@ describe('an order of several rows', () => {
       const first = await round.drops(textOf(merged));
       expect(JSON.stringify(first.sent)).not.toContain('NEW');
       expect(first.messages).toContainEqual(
-        expect.stringMatching(/line 3 of batch \S+ \(PO-4, D-8, 4\), here line 3, was in this order in the fix file/),
+        expect.stringMatching(
+          /line 3 of "orders of May.csv" \(PO-4, D-8, 4\), here line 3, was in this order in the fix file/,
+        ),
       );
       // Dropped as it is, it stays so.
       const again = await round.drops(round.written().text);
@@ -319,7 +323,9 @@ describe('an order of several rows', () => {
     const again = round.written().text;
     const second = await round.drops(again);
     expect(second.sent).toEqual([{ '00987': ['2 fix-row-missing'] }]);
-    expect(second.messages).toEqual([expect.stringMatching(/line 3 of batch.*was in this order in the fix file/)]);
+    expect(second.messages).toEqual([
+      expect.stringMatching(/line 3 of "orders of May.csv".*was in this order in the fix file/),
+    ]);
     const third = rowsOf(round.written().text);
     const added = ['00987', 'A-2', '5', '', '', '', ''];
     const { sent } = await round.drops(textOf({ header: third.header, rows: [...third.rows, added] }));
@@ -555,11 +561,10 @@ describe('rows that are not where they were', () => {
   test('that are left out are counted in a warning', async () => {
     round = await openFixRound(INPUT, ERP);
     const { header, rows } = rowsOf(round.written().text);
-    const { batch } = round.written();
     const { sent, warnings } = await round.drops(textOf({ header, rows: rows.slice(1, 2) }));
     expect(sent).toEqual([order('PO-2', ['A-2', 6])]);
     expect(warnings).toEqual([
-      `3 of the 4 orders of batch ${batch} that needed a person are not in this file and stayed open when it was read.`,
+      `3 of the 4 orders of "orders of May.csv" that needed a person are not in this file and stayed open when it was read.`,
     ]);
   });
 
