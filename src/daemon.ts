@@ -78,9 +78,9 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
   const side = { ledger: book.ledger, batches: book.batches, breaker };
   const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
-  const onSettled = (...settled: [batch: Batch, needPerson: number]) => {
-    notices.settled(...settled);
-    input.onSettled?.(...settled);
+  const onSettled = (batch: Batch, needPerson: number, nameless?: number) => {
+    notices.settled(batch, needPerson);
+    input.onSettled?.(batch, needPerson, nameless);
   };
   const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self, notices: notices.troubles }));

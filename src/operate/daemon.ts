@@ -32,8 +32,8 @@ export type DaemonInput = {
   signal?: AbortSignal;
   /** Keeps a value out of the log. */
   hide?: (secret: string) => void;
-  /** Called with each batch that was settled here, and how many of its orders need a person. */
-  onSettled?: (batch: Batch, needPerson: number) => void;
+  /** Called with each batch that was settled here, how many of its orders need a person, and how many have no number. */
+  onSettled?: (batch: Batch, needPerson: number, nameless?: number) => void;
   /** What notices may use of the process. */
   notices?: NoticeSurroundings;
   /** `--once` serves no admin port. */

@@ -15,6 +15,7 @@ import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
 import { fixFilesIn, layBeside } from '../report/beside.ts';
 import { removeHeldPage } from '../report/held-page.ts';
+import { readReport } from '../report/report.ts';
 import { filesNamed } from './housekeeping.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
@@ -74,7 +75,8 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
       { batch: name, source, file, ...facts, ...times, report: join(reports, name) },
       { isUnreadable },
     );
-    onSettled(batch, needPerson);
+    const report = await readReport(join(reports, name)).catch(() => undefined);
+    onSettled(batch, needPerson, report?.nameless ?? 0);
   };
 }
 
@@ -115,8 +117,8 @@ export type SettlementContext = {
   /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
   inspections: Map<string, Inspection>;
   /**
-   * Called for each batch settled here, with the number of its orders that need a person, and once more when its settled
-   * file was changed.
+   * Called for each batch settled here, with the number of its orders that need a person, and how many of its orders are
+   * rows without an order number; once more when its settled file was changed.
    */
-  onSettled(batch: Batch, needPerson: number): void;
+  onSettled(batch: Batch, needPerson: number, nameless?: number): void;
 };

@@ -72,6 +72,12 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   expect(logged.length).toBeGreaterThanOrEqual(1);
   expect(logged.length).toBeLessThan(5);
 
+  await stop(daemon);
+  const once = await place.run(['start', '--once', '--max-wait', '100ms']);
+  expect(once.code).toBe(2);
+  expect(once.err).toBe(`The maximum wait is over. The rest is kept; run po-sync status.\nNot finished: ${reason}.\n`);
+  place.start(['start']);
+
   await rename(path.join(away, batch), path.join(place.inbox, 'processing', batch));
   await until('the report', async () => (await place.reportsNow()).find(({ state }) => state === 'finished'));
   expect(place.stored().size).toBe(3000);

@@ -47,6 +47,18 @@ describe('start --once', () => {
     );
   });
 
+  it('says how many of the orders are rows without an order number, as batches show does', async () => {
+    await using place = await openWorkplace();
+    await place.drop('orders.csv', `${csvOf(2)},NEW,A,1\n,NEW,B,none\nPO-9,NEW,A,none\n`);
+    const { code, out, err } = await place.run(['start', '--once', '--json']);
+    expect(code).toBe(2);
+    const [batch] = JSON.parse(out).batches;
+    expect(batch).toMatchObject({ orders: 5, nameless: 2, needPerson: 4 });
+    expect(err).toContain('(orders.csv: 2 orders and 2 rows without an order number, batch ');
+    const shown = (await place.run(['batches', 'show', batch.batch])).out;
+    expect(shown).toContain('5/5 orders have an outcome; 2 of them are rows without an order number\n');
+  });
+
   it('sends nothing when the same file comes again', async () => {
     await using place = await openWorkplace();
     await place.drop('orders.csv', csvOf(50));

@@ -68,8 +68,8 @@ function totalOf(batch: BatchView['batch']): string {
   return inspection === undefined ? '?' : `≤${count(inspection.records)}`;
 }
 
-/** Everything that is known about one batch. */
-export function batchText(view: BatchView, now: number, { paint, columns }: Format): string {
+/** Everything that is known about one batch. `nameless`: how many of its orders are rows without an order number. */
+export function batchText(view: BatchView, now: number, { paint, columns }: Format, nameless = 0): string {
   const { batch, standing } = view;
   const outcomes = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0).map((outcome) => {
     const number = count(batch.counts[outcome]).padStart(9);
@@ -81,10 +81,17 @@ export function batchText(view: BatchView, now: number, { paint, columns }: Form
   return [
     `${paint('strong', batch.batch)}  ${paint(toneOf(view), standingText(view))}\n`,
     ...lines,
-    standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome\n`,
+    standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(nameless)}\n`,
     ...outcomes,
     ...nextStep(view).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, columns)}\n`),
   ].join('');
+}
+
+function rowsNote(nameless: number): string {
+  if (nameless === 0) return '';
+  return nameless === 1
+    ? '; 1 of them is a row without an order number'
+    : `; ${count(nameless)} of them are rows without an order number`;
 }
 
 /** Where the text of a fact begins. */

@@ -19,6 +19,7 @@ import {
   viewOf,
 } from '../../operate/batches/list-batches.ts';
 import { recorded } from '../../operate/operator-context.ts';
+import { readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, type Format, formatOf, printable, printJson, sentences, wrapped } from '../terminal/print.ts';
@@ -66,7 +67,10 @@ export async function batchesShowCommand(args: CommonArgs & { batch: string }, s
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const batch = await viewOf(await findBatch(args.batch, context.batches, { byFile: true }), context);
   if (args.json) printJson(shell, batchJson(batch));
-  else shell.out(batchText(batch, context.store.time.now(), formatOf(shell)));
+  else {
+    const report = await readReport(batch.report).catch(() => undefined);
+    shell.out(batchText(batch, context.store.time.now(), formatOf(shell), report?.nameless));
+  }
   return 0;
 }
 

@@ -28,7 +28,7 @@ import { causeText } from '../../operate/delivery/pause-delivery.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
-import { endText, personText, type SettledBatch } from '../terminal/live-lines.ts';
+import { endText, personText, type SettledBatch, stalledText } from '../terminal/live-lines.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { errorFacts, printable, printJson, sentences } from '../terminal/print.ts';
 
@@ -156,22 +156,25 @@ async function startOnce(
   const batches: SettledBatch[] = [];
   let ended: { end: End; notTaken: NotTaken[] };
   let reason: string | undefined;
+  let stalled: readonly Batch[] = [];
   {
-    const onSettled = (batch: Batch, needPerson: number) => {
-      batches.push(summaryOf(batch, needPerson));
-      live?.settled(batch);
+    const onSettled = (batch: Batch, needPerson: number, nameless = 0) => {
+      batches.push(summaryOf(batch, needPerson, nameless));
+      live?.settled(batch, needPerson, nameless);
     };
     await using daemon = await openDaemon({ ...input, admin: false, onSettled });
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
     const pause = daemon.pause();
+    if (ended.end === 'waited') stalled = await daemon.underWay();
     reason = ended.end === 'held' ? await daemon.waitsForPerson() : pause && causeText(pause);
   }
   const { end, notTaken } = ended;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
   const left = notTaken.map(notTakenText).join('');
-  const text = left + (end === 'done' && left ? personText(batches) : endText(end, batches, reason));
+  const text =
+    left + (end === 'done' && left ? personText(batches) : endText(end, batches, reason) + stalledText(stalled));
   if (live) shell.out(sentences(text, shell));
   // Cron keeps what is on standard error: a run that is done without a person says nothing.
   else if (exitCode === 2) shell.err(text);
@@ -196,7 +199,7 @@ function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {
   }
 }
 
-function summaryOf(batch: Batch, needPerson: number): SettledBatch {
+function summaryOf(batch: Batch, needPerson: number, nameless: number): SettledBatch {
   const { batch: name, source, name: file, total: orders = 0, counts } = batch;
-  return { batch: name, source, file, orders, counts, needPerson };
+  return { batch: name, source, file, orders, counts, ...(nameless > 0 && { nameless }), needPerson };
 }

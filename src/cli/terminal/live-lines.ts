@@ -7,6 +7,7 @@ import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
 import type { End } from '../../operate/daemon.ts';
 import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
+import { openText } from '../../report/story.ts';
 import { pauseEndText } from './pause-view.ts';
 import { type Paint, printable, type Tone, wrapped } from './print.ts';
 
@@ -149,8 +150,11 @@ function fitted(parts: readonly Part[], { paint, columns }: Format): string {
   return texts.join('  ').trimEnd();
 }
 
+/** `nameless`: how many of its orders are rows without an order number. */
+type FinalFacts = { page: string; nameless?: number };
+
 /** What remains for a finished batch: its outcomes and its report, on a separate line where both do not fit. */
-export function finalLine(batch: Batch, page: string, format: Format): string {
+export function finalLine(batch: Batch, { page, nameless = 0 }: FinalFacts, format: Format): string {
   const { paint } = format;
   const { total, counts, startedAt, lastAt } = batch;
   const name = paint('strong', printable(batch.name));
@@ -163,7 +167,7 @@ export function finalLine(batch: Batch, page: string, format: Format): string {
     (outcome) => `${count(counts[outcome])} ${outcomeWord(outcome)}`,
   );
   const result = [
-    `${orders(total)} in ${duration(lastAt - startedAt)}`,
+    `${openText(total, Math.min(nameless, total))} in ${duration(lastAt - startedAt)}`,
     ...(total === 0 ? [] : [outcomes.join(', ')]),
   ].join(': ');
   const call = needed === 0 ? '' : `; ${paint('bad', `${count(needed)} ${needed === 1 ? 'needs' : 'need'} a person`)}`;
@@ -182,6 +186,8 @@ export type SettledBatch = {
   file: string;
   orders: number;
   counts: OutcomeCounts;
+  /** How many of `orders` are rows without an order number; absent if none are. */
+  nameless?: number;
   needPerson: number;
 };
 
@@ -201,6 +207,17 @@ export function endText(end: End, batches: readonly SettledBatch[], reason: stri
   }
 }
 
+/** Batches that cannot be continued, and why: their file is missing, or nothing can be written. */
+export function stalledText(left: readonly Batch[]): string {
+  const lines = left.flatMap(({ name, unsettled }) => {
+    if (unsettled === undefined) return [];
+    const { reason } = unsettled;
+    const why = reason.startsWith(name) ? reason : `${name}: ${reason}`;
+    return [`Not finished: ${printable(withoutStop(why))}.\n`];
+  });
+  return lines.join('');
+}
+
 /** Files named among those that need a person. */
 const NAMED = 3;
 
@@ -208,8 +225,8 @@ const NAMED = 3;
 export function personText(batches: readonly SettledBatch[]): string {
   const open = batches.filter(({ needPerson }) => needPerson > 0);
   if (open.length === 0) return '';
-  const named = open.slice(0, NAMED).map(({ file, batch, orders: all, needPerson }) => {
-    const what = all === 0 ? 'unreadable' : orders(needPerson);
+  const named = open.slice(0, NAMED).map(({ file, batch, orders: all, needPerson, nameless = 0 }) => {
+    const what = all === 0 ? 'unreadable' : openText(needPerson, Math.min(nameless, needPerson));
     return `${printable(file)}: ${what}, batch ${batch.slice(-8)}`;
   });
   const more = open.length > NAMED ? [`${open.length - NAMED} more`] : [];

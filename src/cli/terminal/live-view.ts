@@ -7,6 +7,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import type { LogTarget } from '../../log/log.ts';
 import { settledIn } from '../../operate/batches/list-batches.ts';
 import type { Daemon } from '../../operate/daemon.ts';
+import { readReport } from '../../report/report.ts';
 import type { Shell } from '../shell.ts';
 import { finalLine, liveLines } from './live-lines.ts';
 import { createPaint } from './print.ts';
@@ -15,8 +16,8 @@ import { createPaint } from './print.ts';
 export type LiveView = {
   /** The log's target; its lines appear above the view. */
   target: LogTarget;
-  /** This daemon settled a batch. */
-  settled: (batch: Batch) => void;
+  /** This daemon settled a batch; `nameless` of its orders are rows without an order number. */
+  settled: (batch: Batch, needPerson?: number, nameless?: number) => void;
   /** Shows the daemon's work until disposed; then only one line for each finished batch is left. */
   follow(daemon: Watched): AsyncDisposable;
 };
@@ -42,11 +43,12 @@ export function createLiveView({ shell, clock, reports }: { shell: Shell; clock:
   const finished = new Set<string>();
   let under: { batch: Batch; pace: number | undefined }[] = [];
 
-  function settled(batch: Batch): void {
+  function settled(batch: Batch, _needPerson = 0, nameless = 0): void {
     if (finished.has(batch.batch)) return;
     finished.add(batch.batch);
     for (const oldest of [...finished].slice(0, -MOST_FINISHED)) finished.delete(oldest);
-    screen.target.write(finalLine(batch, join(reports, batch.batch, 'report.html'), { paint, columns: columns() }));
+    const page = join(reports, batch.batch, 'report.html');
+    screen.target.write(finalLine(batch, { page, nameless }, { paint, columns: columns() }));
   }
 
   async function look(daemon: Watched): Promise<void> {
@@ -59,7 +61,7 @@ export function createLiveView({ shell, clock, reports }: { shell: Shell; clock:
     // Settled by another daemon.
     for (const { batch } of gone) {
       const found = await daemon.find(batch.batch);
-      if (found?.state === 'done') settled(found);
+      if (found?.state === 'done') settled(found, 0, await namelessIn(join(reports, batch.batch)));
     }
   }
 
@@ -91,6 +93,11 @@ export function createLiveView({ shell, clock, reports }: { shell: Shell; clock:
   }
 
   return { target: screen.target, settled, follow };
+}
+
+/** How many orders of a batch are rows without an order number, by its report. */
+async function namelessIn(report: string): Promise<number | undefined> {
+  return (await readReport(report).catch(() => undefined))?.nameless;
 }
 
 /** The recent pace of each batch. */

@@ -145,23 +145,32 @@ describe('a batch in progress', () => {
 
 describe('a finished batch', () => {
   it('leaves one line with its outcomes and its report', () => {
-    expect(finalLine(batchOf({ total: 2250 }), '/reports/b/report.html', { paint: plain, columns: 120 })).toBe(
-      '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person  /reports/b/report.html\n',
-    );
-    expect(finalLine(batchOf({ total: 2250 }), '/reports/b/report.html', { paint: plain, columns: 80 })).toBe(
+    expect(
+      finalLine(batchOf({ total: 2250 }), { page: '/reports/b/report.html' }, { paint: plain, columns: 120 }),
+    ).toBe('! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person  /reports/b/report.html\n');
+    expect(finalLine(batchOf({ total: 2250 }), { page: '/reports/b/report.html' }, { paint: plain, columns: 80 })).toBe(
       '! orders.csv  2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person\n  /reports/b/report.html\n',
     );
     const fine = batchOf({ total: 1, counts: { ...noOutcomes(), accepted: 1 } });
-    expect(finalLine(fine, '/r', { paint: plain, columns: 80 })).toBe(
+    expect(finalLine(fine, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
       '✓ orders.csv  1 order in 12 s: 1 accepted  /r\n',
     );
     const empty = batchOf({ total: 0, lastAt: 0, counts: noOutcomes() });
-    expect(finalLine(empty, '/r', { paint: plain, columns: 80 })).toBe('✓ orders.csv  0 orders in less than 1 s  /r\n');
+    expect(finalLine(empty, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
+      '✓ orders.csv  0 orders in less than 1 s  /r\n',
+    );
+  });
+
+  it('says how many of its orders are rows without an order number', () => {
+    const line = (nameless: number) =>
+      finalLine(batchOf({ total: 2250 }), { page: '/r', nameless }, { paint: plain, columns: 120 });
+    expect(line(1)).toContain('  2,249 orders and 1 row without an order number in 12 s: 2,247 accepted, 3 invalid;');
+    expect(line(2)).toContain('  2,248 orders and 2 rows without an order number in 12 s');
   });
 
   it('that is unreadable says so', () => {
     const { total: _, ...unreadable } = batchOf();
-    expect(finalLine(unreadable, '/r', { paint: plain, columns: 80 })).toBe(
+    expect(finalLine(unreadable, { page: '/r' }, { paint: plain, columns: 80 })).toBe(
       '✗ orders.csv  unreadable, nothing was sent  /r\n',
     );
   });
