@@ -1,9 +1,11 @@
 // pm2 start ecosystem.config.cjs                          one daemon with config/po-sync.yaml
 // PO_SYNC_CONFIG=… PO_SYNC_INSTANCES=3 pm2 start …        three daemons that share the work of another configuration
 // PO_SYNC_DELIVERIES=4 pm2 start ecosystem.config.cjs     one daemon that takes files, and four that call the API
+// PO_SYNC_NAME=po-sync-staging pm2 start …                another name in pm2, for a second configuration beside the first
 const { existsSync } = require('node:fs');
 const path = require('node:path');
 
+const name = process.env.PO_SYNC_NAME || 'po-sync';
 const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
 const deliveries = Number(process.env.PO_SYNC_DELIVERIES ?? 0);
 const adminPort = Number(process.env.PO_SYNC_ADMIN_PORT ?? 9464);
@@ -13,7 +15,7 @@ const adminPort = Number(process.env.PO_SYNC_ADMIN_PORT ?? 9464);
 const SYSTEM = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|XDG_.*|NODE_.*|SSL_CERT_.*|NO_PROXY)$/i;
 const PROXY = /^HTTPS?_PROXY$/i;
 const OWN =
-  /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|INSTANCES|DELIVERIES|REDIS_USERNAME)$/;
+  /^PO_SYNC_(?:.*_FILE|.*_CLIENT_ID|CONFIG|ENVIRONMENT|CONFIRM|ADMIN_PORT|UMASK|NAME|INSTANCES|DELIVERIES|REDIS_USERNAME)$/;
 
 function isPassed([name, value]) {
   if (name === 'PO_SYNC_REDIS_URL' || PROXY.test(name)) return !/:[^/@]*@/.test(value);
@@ -70,10 +72,10 @@ function appOf({ name, args, instances, env }) {
   };
 }
 
-const everything = { name: 'po-sync', args: 'start', instances };
-const intake = { name: 'po-sync-intake', args: 'start --role intake', instances: 1 };
+const everything = { name, args: 'start', instances };
+const intake = { name: `${name}-intake`, args: 'start --role intake', instances: 1 };
 const delivery = {
-  name: 'po-sync-delivery',
+  name: `${name}-delivery`,
   args: 'start --role delivery',
   instances: deliveries,
   env: { PO_SYNC_ADMIN_PORT: adminPort && adminPort + 1 },

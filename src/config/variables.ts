@@ -107,7 +107,8 @@ export function requireConfirmation(config: Config, flag: string | undefined, en
 }
 
 /** The names that do not depend on the configuration, without `PO_SYNC_`; `…_FILE` where a file may contain the value. */
-const PLAIN = ['CONFIG', 'ENVIRONMENT', 'CONFIRM', 'ADMIN_PORT', 'INSTANCE', 'INSTANCES', 'DELIVERIES', 'UMASK'];
+const PM2 = ['NAME', 'INSTANCE', 'INSTANCES', 'DELIVERIES'];
+const PLAIN = ['CONFIG', 'ENVIRONMENT', 'CONFIRM', 'ADMIN_PORT', 'UMASK', ...PM2];
 const REDIS = ['URL', 'USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map((name) => `REDIS_${name}`);
 const IN_FILES = [...REDIS, 'NOTIFY_TLS_PASSPHRASE', 'ADMIN_TOKEN', 'ADMIN_READ_TOKEN', 'METRICS_TOKEN'];
 const KNOWN = new Set([...PLAIN, ...IN_FILES.flatMap((name) => [name, `${name}_FILE`])]);

@@ -1,9 +1,10 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { CLIENT_SECRET } from '../support/open-sandbox.ts';
+import { CLIENT_ID, CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { CONFIGURATION, isAlive, openPm2Place } from '../support/pm2-place.ts';
 import { processesIn } from '../support/processes-in.ts';
+import { settledBatches } from '../support/settled-batches.ts';
 import { until } from '../support/until.ts';
 
 const isReady = (port: number) =>
@@ -46,6 +47,38 @@ test('several instances share one Redis and one inbox, each with its admin port,
   await pm2.run('delete', 'po-sync');
   expect([...both, ...all].filter(({ pid }) => isAlive(pid))).toEqual([]);
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
+});
+
+test('two environments run beside each other under one pm2, each with its configuration and its name', async () => {
+  await using place = await openPm2Place();
+  const { pm2, at } = place;
+  const first = await readFile(at('po-sync.yaml'), 'utf8');
+  const second = first.replaceAll('staging', 'uat').replaceAll(/(data:|path:) (\w+)/g, '$1 uat/$2');
+  await mkdir(at('uat', 'inbox'), { recursive: true });
+  await writeFile(at('uat.yaml'), second);
+  const uat = {
+    PO_SYNC_NAME: 'po-sync-uat',
+    PO_SYNC_CONFIG: at('uat.yaml'),
+    PO_SYNC_UAT_CLIENT_ID: CLIENT_ID,
+    PO_SYNC_UAT_CLIENT_SECRET_FILE: at('secret'),
+  };
+  await pm2.run('start', CONFIGURATION);
+  const [staging] = await pm2.list();
+  await pm2.runIn(uat, 'start', CONFIGURATION);
+  await pm2.runIn(uat, 'restart', CONFIGURATION, '--update-env');
+  expect(await pm2.list()).toMatchObject([
+    { name: 'po-sync', pid: staging?.pid, pm2_env: { status: 'online', restart_time: 0 } },
+    { name: 'po-sync-uat', pm2_env: { status: 'online', restart_time: 1 } },
+  ]);
+  await place.drop('orders.csv', 3);
+  await place.drop('orders.csv', 3, 'uat/inbox');
+  const batches = await until('both are finished', async () => {
+    const found = await Promise.all(['reports', 'uat/reports'].map((folder) => settledBatches(at(folder))));
+    return found.every(({ length }) => length === 1) && found.flat();
+  });
+  expect(batches.map(({ report }) => report.environment)).toEqual(['staging', 'uat']);
+  await pm2.runIn(uat, 'delete', CONFIGURATION);
+  expect(await pm2.list()).toMatchObject([{ name: 'po-sync', pid: staging?.pid }]);
 });
 
 test('pm2 save stores no secret, also if the shell has one', async () => {

@@ -13,12 +13,12 @@ import { until } from './until.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const CONFIGURATION = path.join(root, 'ecosystem.config.cjs');
 
-type Listed = { pid: number; pm2_env: { status: string; restart_time: number; pm_out_log_path: string } };
+type Listed = { name: string; pid: number; pm2_env: { status: string; restart_time: number; pm_out_log_path: string } };
 
 /** The real pm2 with a separate daemon. */
 function openPm2(home: string, env: Record<string, string>) {
-  const run = async (...args: string[]) => {
-    const options = { cwd: path.dirname(home), env: { ...process.env, ...env, PM2_HOME: home } };
+  const runIn = async (other: Record<string, string>, ...args: string[]) => {
+    const options = { cwd: path.dirname(home), env: { ...process.env, ...env, ...other, PM2_HOME: home } };
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [path.join(root, 'node_modules/pm2/bin/pm2'), ...args],
@@ -26,8 +26,11 @@ function openPm2(home: string, env: Record<string, string>) {
     );
     return stdout;
   };
+  const run = (...args: string[]) => runIn({}, ...args);
   return {
     run,
+    /** With further variables, as a shell of a second daemon has them. */
+    runIn,
     async list(): Promise<Listed[]> {
       return JSON.parse(await run('jlist', '--silent'));
     },
@@ -84,11 +87,11 @@ reports: { path: reports }
     /** Numbers of the orders that the API has stored, as often as it did. */
     stored: () => events.flatMap((event) => (event.type === 'stored' ? [event.order] : [])),
     /** Drops a file of so many orders; gives their numbers. */
-    async drop(name: string, orders: number): Promise<string[]> {
+    async drop(name: string, orders: number, inbox = 'inbox'): Promise<string[]> {
       const numbers = Array.from({ length: orders }, (_, index) => `P-${index}`);
       const rows = numbers.map((number, index) => `${number},A-1,${index + 1}`);
-      await writeFile(at('inbox', `.${name}`), ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'));
-      await rename(at('inbox', `.${name}`), at('inbox', name));
+      await writeFile(at(inbox, `.${name}`), ['purchaseOrderNumber,articleCode,quantity', ...rows, ''].join('\n'));
+      await rename(at(inbox, `.${name}`), at(inbox, name));
       return numbers;
     },
     settled(): Promise<SettledBatch> {
