@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config, Mapping, Source } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { type ConfigProblem, nearest, sentenceOf } from '../config/problem.ts';
+import { type ConfigProblem, sentenceOf } from '../config/problem.ts';
 import { readSecret, secretFilesFrom } from '../config/secret.ts';
 import { loadRedisSecrets } from '../config/secrets.ts';
-import { misspeltVariables, REDIS_URL, requireConfirmation, type Variables, variable } from '../config/variables.ts';
+import {
+  misspeltVariables,
+  REDIS_URL,
+  requireConfirmation,
+  requireSameEnvironment,
+  type Variables,
+  variable,
+} from '../config/variables.ts';
 import { systemClock } from '../core/clock.ts';
 import { codeOf, ownersOf, PoSyncError, toError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
@@ -106,11 +113,11 @@ export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
  * Loads the configuration that command line and variables select. `needs.confirm`: the command changes something in
  * the environment, so a protected one must be confirmed.
  * Throws PoSyncError `config-missing`, `config-unreadable`, `config-invalid` (one line for each problem),
- * `confirmation-missing`, or one of `readSecret` for the address of Redis.
+ * `confirmation-missing`, `confirmation-other`, or one of `readSecret` for the address of Redis.
  */
 export async function openConfig(
   args: Omit<CommonArgs, 'json'>,
-  shell: Pick<Shell, 'env' | 'cwd' | 'protect'>,
+  shell: Pick<Shell, 'env' | 'cwd' | 'select'>,
   needs: { confirm: boolean },
 ): Promise<{ config: Config; warnings: string[] }> {
   const { cwd } = shell;
@@ -121,12 +128,20 @@ export async function openConfig(
   const name = shortest(file, cwd);
   if (!loaded.ok) throw invalid(file, name, loaded.problems);
   const { environment } = loaded.config;
-  if (loaded.config.environments[environment]?.protected) shell.protect?.(environment);
+  const isProtected = loaded.config.environments[environment]?.protected === true;
+  shell.select?.({ place: placeOf(args), confirmation: isProtected ? ['--confirm', environment] : [] });
+  requireSameEnvironment(loaded.config, args.confirm);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
   return {
     config: loaded.config,
     warnings: [...warnings, ...misspeltVariables(env), ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
   };
+}
+
+/** The flags of a command line that name the configuration and the environment, as a shell reads them. */
+function placeOf({ config, environment }: Omit<CommonArgs, 'json'>): string[] {
+  const file = config === undefined ? [] : ['-c', /^[\w./@:+-]+$/.test(config) ? config : 'FILE'];
+  return environment === undefined ? file : [...file, '-e', environment];
 }
 
 /** The variables, with the address of Redis from the file that `PO_SYNC_REDIS_URL_FILE` names. Throws as `readSecret`. */
@@ -175,33 +190,6 @@ function undecided({ sources }: Config): string[] {
   if (sources.length < 2 || sources.every(({ mapping }) => mapping === undefined)) return [];
   const names = sources.map(({ name }) => name).join(', ');
   return [`there are several sources, so the standard columns apply; choose the mapping with --source (${names})`];
-}
-
-/** The mapping of the source that `sourceNamed` gives; undefined: the standard columns. Throws like that. */
-export function mappingForSource(name: string | undefined, config: Config): Mapping | undefined {
-  const source = sourceNamed(name, config);
-  return source?.mapping === undefined ? undefined : config.mappings[source.mapping];
-}
-
-/** The named source; without a name the only source. Throws PoSyncError `source-unknown`. */
-export function sourceNamed(name: string | undefined, { sources }: Config): Source | undefined {
-  const only = sources.length === 1 ? sources[0] : undefined;
-  const source = name === undefined ? only : sources.find((one) => one.name === name);
-  if (name !== undefined && source === undefined) {
-    throw unknownSource(
-      name,
-      sources.map((one) => one.name),
-    );
-  }
-  return source;
-}
-
-function unknownSource(name: string, names: readonly string[]): PoSyncError {
-  const near = nearest(name, names);
-  return new PoSyncError('source-unknown', `Source ${name} not found.`, {
-    remedy: near === undefined ? `Use one of: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`,
-    facts: { source: name },
-  });
 }
 
 /**

@@ -23,23 +23,35 @@ export type Shell = {
   signal: AbortSignal;
   /** Notifies a process manager (pm2, systemd) that po-sync is ready. */
   ready: () => void;
-  /** The command works on this protected environment: commands that its texts name need `--confirm`. */
-  protect?: (environment: string) => void;
+  /** The flags that select what the command works on: commands that its texts name need the same ones. */
+  select?: (flags: SelectingFlags) => void;
 };
 
-/** Commands that change something, as messages name them. `pause` needs no confirmation. */
-const CHANGING =
-  /\bpo-sync(?=\s+(?:start|resume|batches\s+(?:show\|)?(?:release|cancel)|dead-letters\s+(?:retry|discard|resolve)|reconcile\s+--repair)\b)/g;
+/**
+ * `place`: the flags of the command line that name the configuration and the environment. `confirmation`: the flag that a
+ * command needs, too, if it changes something in a protected environment.
+ */
+export type SelectingFlags = { place: readonly string[]; confirmation: readonly string[] };
 
-/** The same shell. On a protected environment, commands that its texts name can be run as they are shown. */
+/** Commands that work on an environment, as messages name them. */
+const COMMANDS =
+  /\bpo-sync(?=\s+(?:start|check|rehearse|config|status|reconcile|pause|resume|dashboard|doctor|explain|batches|dead-letters)\b)/g;
+/** Those that change something there. `pause` needs no confirmation. */
+const CHANGING =
+  /^\s+(?:start|resume|batches\s+(?:show\|)?(?:release|cancel)|dead-letters\s+(?:retry|discard|resolve)|reconcile\s+--repair)\b/;
+
+/** The same shell. Commands that its texts name work as they are shown on what the command itself works on. */
 export function withHints(shell: Shell): Shell {
-  let command = 'po-sync';
-  const shown = (text: string) => text.replace(CHANGING, () => command);
+  let flags: SelectingFlags = { place: [], confirmation: [] };
+  const shown = (text: string) =>
+    text.replace(COMMANDS, (name, at: number) =>
+      [name, ...flags.place, ...(CHANGING.test(text.slice(at + name.length)) ? flags.confirmation : [])].join(' '),
+    );
   const own: Partial<Shell> = {
     out: (text) => shell.out(shown(text)),
     err: (text) => shell.err(shown(text)),
-    protect: (environment) => {
-      command = `po-sync --confirm ${environment}`;
+    select: (selected) => {
+      flags = selected;
     },
   };
   // Keeps the getters.

@@ -97,12 +97,25 @@ const CONFIRM = 'PO_SYNC_CONFIRM';
  */
 export function requireConfirmation(config: Config, flag: string | undefined, env: Variables): void {
   const { environment, environments } = config;
-  const said = flag ?? variable(env, CONFIRM);
-  if (environments[environment]?.protected !== true || said === environment) return;
-  const found = said === undefined ? '' : `, and ${flag === undefined ? CONFIRM : '--confirm'} names ${said}`;
+  const said = variable(env, CONFIRM);
+  if (environments[environment]?.protected !== true || (flag ?? said) === environment) return;
+  const found = said === undefined ? '' : `, and ${CONFIRM} names ${said}`;
   throw new PoSyncError('confirmation-missing', `${environment} is a protected environment${found}.`, {
     remedy: `To confirm, use --confirm ${environment} or ${CONFIRM}=${environment}.`,
     facts: { environment },
+  });
+}
+
+/**
+ * Requires that `--confirm` names the environment of the command, also where it need not be confirmed: who confirms
+ * production means production. `PO_SYNC_CONFIRM` may name another one, because it stays set.
+ * Throws PoSyncError `confirmation-other`.
+ */
+export function requireSameEnvironment({ environment }: Config, flag: string | undefined): void {
+  if (flag === undefined || flag === environment) return;
+  throw new PoSyncError('confirmation-other', `--confirm names ${flag}, but the command works on ${environment}.`, {
+    remedy: `To work on ${flag}, add --environment ${flag}. To work on ${environment}, leave --confirm ${flag} out.`,
+    facts: { environment, confirm: flag },
   });
 }
 

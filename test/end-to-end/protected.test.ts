@@ -22,3 +22,24 @@ it('elsewhere they are shown without it', async () => {
   await using place = await openWorkplace();
   expect((await place.run(['pause'])).out).toContain('run po-sync resume.');
 });
+
+it('the commands that texts name work on the configuration and the environment of the command', async () => {
+  await using place = await openWorkplace();
+  const config = await readFile(place.config, 'utf8');
+  const second = 'production: { protected: true, baseUrl: http://127.0.0.1:9/api/v1, authUrl: http://127.0.0.1:9 }';
+  await writeFile(place.config, config.replace(/^environments:\n/m, `environments:\n  ${second}\n`));
+  await place.run(['pause', '--reason', 'stock-taking']);
+  const { out } = await place.run(['-e', 'production', 'pause']);
+  const named = /run po-sync (.*resume)\./.exec(out)?.[1];
+  expect(named).toBe('-e production --confirm production resume');
+  // Without -e it would be staging that is resumed.
+  expect(await place.run(['--confirm', 'production', 'resume'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--confirm names production, but the command works on staging.'),
+  });
+  expect((await place.run(['status'])).out).toContain('(until po-sync resume)');
+  expect(await place.run(named?.split(' ') ?? [])).toMatchObject({ code: 0 });
+  expect((await place.run(['-e', 'production', 'status'])).out).toContain('not paused');
+  const byFile = await place.run(['-c', place.config, 'status']);
+  expect(byFile.out.replaceAll(/\s+/g, ' ')).toContain(`(until po-sync -c ${place.config} resume)`);
+});

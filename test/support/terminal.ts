@@ -11,13 +11,14 @@ type OnTerminal = { child: ChildProcess; ended: Promise<number>; out: () => stri
 
 /** `bin/po-sync` on a pseudo terminal of so many columns; `out` is every byte that the terminal was sent. */
 export function onTerminal(place: Workplace, args: string, env: Record<string, string> = {}, columns = 80): OnTerminal {
-  const command = `stty cols ${columns} rows 24; exec ${LAUNCHER} --config ${place.config} ${args}`;
+  const command = `stty cols ${columns} rows 24; exec ${LAUNCHER} ${args}`;
   const child = spawn('script', ['-qefc', command, '/dev/null'], {
     cwd: place.folder,
     env: {
       PATH: process.env['PATH'] ?? '',
       TERM: 'xterm',
       ...credentials('STAGING'),
+      PO_SYNC_CONFIG: place.config,
       PO_SYNC_ADMIN_PORT: '0',
       ...env,
     },
@@ -40,9 +41,9 @@ export async function shownOnTerminal(
   env: Record<string, string> = {},
 ): Promise<string[]> {
   const shell = fakeShell({
-    argv: ['--config', place.config, ...args.split(' ')],
+    argv: args.split(' '),
     cwd: place.folder,
-    env: { TERM: 'xterm', ...credentials('STAGING'), ...env },
+    env: { TERM: 'xterm', PO_SYNC_CONFIG: place.config, ...credentials('STAGING'), ...env },
     isTTY: true,
     columns,
   });

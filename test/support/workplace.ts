@@ -84,16 +84,21 @@ export async function openWorkplace(options: WorkplaceOptions = {}): Promise<Wor
 
   function spawn(args: readonly string[], env: Record<string, string> = {}): Running {
     spawned = true;
-    return keep(processes, startProgram(argsOf(args), placeOf(env)));
+    return keep(processes, startProgram(args, placeOf(env)));
   }
   function start(args: readonly string[], env: Record<string, string> = {}): Running {
-    return keep(inside, startInside(argsOf(args), placeOf(env)));
+    return keep(inside, startInside(args, placeOf(env)));
   }
-  const argsOf = (args: readonly string[]) => ['--config', config, ...args];
   const placeOf = (env: Record<string, string>) => ({
     cwd: folder,
     ...(options.launcher === undefined ? {} : { launcher: options.launcher }),
-    env: { ...credentials(environment.toUpperCase()), PO_SYNC_ADMIN_PORT: '0', ...options.env, ...env },
+    env: {
+      ...credentials(environment.toUpperCase()),
+      PO_SYNC_CONFIG: config,
+      PO_SYNC_ADMIN_PORT: '0',
+      ...options.env,
+      ...env,
+    },
   });
 
   stack.defer(async () => {

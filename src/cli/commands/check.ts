@@ -6,7 +6,8 @@ import { createPreviewer, type Previewer } from '../../operate/orders/preview-or
 import { unusedColumns } from '../../parse/columns.ts';
 import { isNameless } from '../../report/story.ts';
 import { type HowToReadDeps, unknownBatchWarning } from '../../validate/how-to-read.ts';
-import { type CommonArgs, configIfAny, openOperatorContext, sourceNamed } from '../load-config.ts';
+import { type CommonArgs, configIfAny, openOperatorContext } from '../load-config.ts';
+import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import {
   type CheckedFile,
