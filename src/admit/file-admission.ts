@@ -148,7 +148,7 @@ async function readClaimed(
     return { end: 'unreadable', sha256 };
   }
   const { sha256, bytes, records, orders, shape, isFixFile } = inspection;
-  const warnings = inspection.warnings.filter((one) => !(isForm(batch) && isLeftOut(one)));
+  const warnings = inspection.warnings.filter((one) => !(batch.isForm && isLeftOut(one)));
   keepInspection(deps.inspections, file.batch, inspection);
   // An export shows its orders again on purpose.
   const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);
@@ -170,9 +170,6 @@ async function readClaimed(
   batchAdmitted(log, { ...named(file), orders: total });
   return { end: 'admitted', sha256 };
 }
-
-/** A correction that a person sent with the form of one order. */
-const isForm = ({ by, name }: Batch) => by !== undefined && /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
 
 /** Keeps only the newest: settlement inspects a file again if its inspection is gone. */
 function keepInspection(inspections: Map<string, Inspection>, batch: string, inspection: Inspection): void {

@@ -45,6 +45,14 @@ function plain(text: string): string {
     .replace(/^[-.]+|[-.]+$/g, '');
 }
 
+/**
+ * Whether a file has a name as `corrections.ts` gives to the values of a form, such as `orders.line-7.fix.csv`: the only
+ * sign in records of batches that earlier versions submitted.
+ */
+export function isNamedByForm(name: string): boolean {
+  return /\.(?:line|at)-[\w-]+\.fix\.(?:csv|json)$/.test(name);
+}
+
 /** A batch for people, `"orders.csv" (batch …)`; the name of its file is forgotten with the batch. Quoted, so that signatures ignore it. */
 export function batchTitle(batch: string, file: string | undefined): string {
   return file === undefined ? `batch ${batch}` : `"${file}" (batch ${batch})`;

@@ -1,4 +1,4 @@
-import type { ClaimedFile } from '../../order/batch.ts';
+import { type ClaimedFile, isNamedByForm } from '../../order/batch.ts';
 import { countSettled, noOutcomes, OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
@@ -28,6 +28,8 @@ export type Batch = {
   lastAt: number;
   /** The person who submitted it at the admin port. */
   by?: string;
+  /** It was entered in the form of one order. */
+  isForm?: true;
   /** What the first pass found. */
   inspection?: {
     sha256: string;
@@ -157,9 +159,9 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     }
   }
 
-  /** A person submits its file, before it begins. */
-  async function handedIn(batch: string, who: string): Promise<void> {
-    await redis.hset(keys.batch(batch), { by: who });
+  /** A person submits its file, before it begins; or the values of the `form` of one order. */
+  async function handedIn(batch: string, who: string, { form = false } = {}): Promise<void> {
+    await redis.hset(keys.batch(batch), { by: who, form: form ? '1' : '0' });
   }
 
   /** The first pass read the file to its end. */
@@ -211,38 +213,36 @@ export function isFinished({ state, total, counts }: Batch): boolean {
   return state !== 'done' && total !== undefined && countSettled(counts) >= total;
 }
 
+/** Fields that are stored as JSON. */
+type Nested = Pick<Batch, 'inspection' | 'repeats' | 'held' | 'unreadable' | 'unsettled' | 'cancelledBy'>;
+
 function decode(fields: Record<string, string>): Batch {
   const counts = noOutcomes();
+  const { by, form, state, waitsAfter, name = '' } = fields;
+  const json = (key: keyof Nested): Nested => (fields[key] === undefined ? {} : { [key]: JSON.parse(fields[key]) });
   for (const outcome of OUTCOMES) counts[outcome] = Number(fields[`n:${outcome}`] ?? 0);
   return {
     batch: fields['batch'] ?? '',
     no: Number(fields['no']),
     source: fields['source'] ?? '',
     kind: fields['kind'] === 'export' || fields['kind'] === 'handed-in' ? fields['kind'] : 'inbox',
-    name: fields['name'] ?? '',
+    name,
     path: fields['path'] ?? '',
-    state: fields['state'] === 'done' ? 'done' : fields['state'] === 'open' ? 'open' : 'reading',
+    state: state === 'done' || state === 'open' ? state : 'reading',
     startedAt: Number(fields['startedAt']),
     lastAt: Number(fields['lastAt']),
-    ...(fields['by'] === undefined ? {} : { by: fields['by'] }),
-    ...(fields['inspection'] === undefined
-      ? {}
-      : { inspection: JSON.parse(fields['inspection']) as NonNullable<Batch['inspection']> }),
+    ...(by !== undefined && { by }),
+    ...((form ?? (by !== undefined && isNamedByForm(name) ? '1' : '0')) === '1' && { isForm: true }),
+    ...json('inspection'),
     ...(fields['begunWith'] === undefined ? {} : { begunWith: fields['begunWith'] }),
-    ...(fields['repeats'] === undefined ? {} : { repeats: JSON.parse(fields['repeats']) as SameContent }),
+    ...json('repeats'),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
-    ...(fields['waitsAfter'] === undefined || fields['state'] !== 'reading'
-      ? {}
-      : { waitsAfter: Number(fields['waitsAfter']) }),
-    ...(fields['held'] === undefined ? {} : { held: JSON.parse(fields['held']) as NonNullable<Batch['held']> }),
-    ...(fields['unreadable'] === undefined ? {} : { unreadable: JSON.parse(fields['unreadable']) as BatchError }),
-    ...(fields['unsettled'] === undefined || fields['state'] === 'done'
-      ? {}
-      : { unsettled: JSON.parse(fields['unsettled']) as NonNullable<Batch['unsettled']> }),
+    ...(waitsAfter !== undefined && state === 'reading' && { waitsAfter: Number(waitsAfter) }),
+    ...json('held'),
+    ...json('unreadable'),
+    ...(state === 'done' ? {} : json('unsettled')),
     cancelled: fields['cancelled'] !== undefined,
-    ...(fields['cancelledBy'] === undefined
-      ? {}
-      : { cancelledBy: JSON.parse(fields['cancelledBy']) as NonNullable<Batch['cancelledBy']> }),
+    ...json('cancelledBy'),
     counts,
     open: Number(fields['open'] ?? 0),
     ...(fields['settledPath'] === undefined ? {} : { settledPath: fields['settledPath'] }),

@@ -79,7 +79,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     async function announce(batch: string): Promise<void> {
       sent.batch = batch;
       if (!(await chain.add(letter, last, sent))) throw changed();
-      await batches.handedIn(batch, operator.who);
+      await batches.handedIn(batch, operator.who, { form: true });
       const numbers = new Set([letter.purchaseOrderNumber, ...checked.orders.map(({ number }) => number)]);
       for (const number of numbers) if (number !== '') await ledger.note(number, operator.did('corrected'));
     }
