@@ -121,8 +121,15 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
   if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
-  if (group.orders.length < ORDERS_SHOWN) group.orders.push(affected(deadLetter));
+  keepInOrder(group.orders, deadLetter);
   if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
+}
+
+/** Keeps the first orders of a file; of a batch in progress they come in any order. */
+function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter): void {
+  const at = orders.findLastIndex(({ line }) => line <= deadLetter.location.line) + 1;
+  if (at < ORDERS_SHOWN) orders.splice(at, 0, affected(deadLetter));
+  if (orders.length > ORDERS_SHOWN) orders.pop();
 }
 
 /** Counts the first 1,000 articles of a group, so that memory is bounded. */
@@ -138,9 +145,10 @@ export function fieldOf({ orders: [first, ...others] }: Pick<ErrorGroup, 'orders
   return others.every((order) => order.field === field) ? field : '';
 }
 
-/** The groups with the most orders first. */
+/** The groups with the most orders first, then in the order of the file. */
 export function byWeight(groups: ErrorGroups): ErrorGroup[] {
-  return [...groups.values()].sort((a, b) => b.count - a.count);
+  const lineOf = ({ orders: [first] }: ErrorGroup) => first?.line ?? 0;
+  return [...groups.values()].sort((a, b) => b.count - a.count || lineOf(a) - lineOf(b));
 }
 
 /** One of the counts of a group, of all groups of a kind. */
@@ -162,10 +170,7 @@ export function allNameless({ groups }: Story): number {
   return [...groups.values()].reduce((sum, { nameless }) => sum + nameless, 0);
 }
 
-/**
- * Whether it is a row of a table that has no order number: it may belong to an order of other rows. The label of a
- * totals row is no number.
- */
+/** Whether it is a row of a table without an order number, which may be part of another order; so is a totals row. */
 export function isNameless({
   purchaseOrderNumber: number,
   location,
@@ -175,13 +180,7 @@ export function isNameless({
   return number === '' || problems.some(({ code, value }) => code === TOTAL && value === number);
 }
 
-const TOTAL = 'total-row';
-
-/** How many of the open dead letters are totals rows. */
-export function totalsOf(groups: ErrorGroups): number {
-  const totals = [...groups.values()].filter(({ code }) => code === TOTAL);
-  return totals.reduce((sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0), 0);
-}
+export const TOTAL = 'total-row';
 
 /** How many of the dead letters that are open are rows without an order number, in words: `2 orders and 1 row …`. */
 export function openText(open: number, nameless: number): string {

@@ -29,6 +29,18 @@ it('a group keeps 50 orders and counts them all', () => {
   expect(group?.orders).toHaveLength(50);
 });
 
+it('of orders that come in any order, a group keeps the first of the file, in the order of the file', () => {
+  const lines = Array.from({ length: 120 }, (_, index) => 2 + ((index * 77) % 120));
+  const [group] = groupsOf(...lines.map((line) => refused(line)));
+  expect(group?.orders.map(({ line }) => line)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2));
+});
+
+it('groups of the same size are in the order of the file', () => {
+  const other = dead(rows(3, ['PO-3']), 'refused', '422', 'above the contract').deadLetter;
+  const last = dead(rows(9, ['PO-9']), 'refused', '409', 'taken').deadLetter;
+  expect(groupsOf(last, other, refused(2)).map(({ code }) => code)).toEqual(['400', '422', '409']);
+});
+
 it('an order names its other problems in short', () => {
   const problems = ['A', 'B', 'C', 'D', 'E'].map((field) => problem(2, { field, code: 'missing' }));
   const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);

@@ -1,4 +1,4 @@
-import { count, orders, outcomeWord } from '../../core/format.ts';
+import { count, moment, orders, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { End } from '../../order/dead-letter.ts';
 import { problemText } from '../../order/record.ts';
@@ -101,7 +101,8 @@ function codeText(code: string): Html {
 }
 
 function seen({ firstAt, lastAt }: ErrorGroup): Html {
-  if (firstAt === lastAt) return html`· seen ${timeText(firstAt)}`;
+  // Times are shown in seconds.
+  if (moment(firstAt) === moment(lastAt)) return html`· seen ${timeText(firstAt)}`;
   return html`· first seen ${timeText(firstAt)}, last ${timeText(lastAt)}`;
 }
 

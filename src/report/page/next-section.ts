@@ -2,7 +2,7 @@ import { count, orders } from '../../core/format.ts';
 import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { openOf, openText, type Story, sumOf, totalsOf } from '../story.ts';
+import { type ErrorGroups, openOf, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
@@ -61,7 +61,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 function stepsForHeld({ batch, counts: { refused } }: Report): Html[] {
   return [
     html`<b>Show this page to your operator, who decides.</b> Do not drop the file again. Say whether the articles and order numbers below are right: if they are, the mapping or the API may be wrong, not the orders.`,
-    html`For your operator: check the errors. If most orders are refused with the same message, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} To send the remaining orders, release the batch: ${command('po-sync', 'batches', 'release', batch)} To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)}`,
+    html`For your operator: check the errors. If most orders are refused with the same message, the mapping is often wrong, not the orders: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} To send the remaining orders, release the batch: ${command('po-sync', 'batches', 'release', batch)} To withdraw the orders that were never sent, cancel it. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)} The page of this file in the dashboard has buttons for both.`,
     html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
@@ -123,6 +123,12 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
   return steps.filter((step) => step !== undefined);
 }
 
+/** How many of the open dead letters are totals rows. */
+function totalsOf(groups: ErrorGroups): number {
+  const totals = [...groups.values()].filter(({ code }) => code === TOTAL);
+  return totals.reduce((sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0), 0);
+}
+
 /** Newer batches with a step each. */
 const BATCHES_SHOWN = 10;
 
@@ -175,7 +181,7 @@ function retry(number: number, batch: string): Html {
 }
 
 function decide(open: Open): Html {
-  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Your operator checks whether the API has the order. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
+  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Your operator checks whether the API has ${open.count === 1 ? 'it' : 'each of them'}. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
 }
 
 type Open = ReturnType<typeof openOf>;

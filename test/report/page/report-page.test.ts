@@ -78,6 +78,13 @@ it('errors are grouped by signature, the largest group first', () => {
   expect(text).toContain('code quantity-not-whole · seen');
 });
 
+it('two times that read the same are one', () => {
+  const one = dead(order(3), 'refused', '400', 'Article X1 is unknown');
+  Object.assign(one.deadLetter ?? {}, { firstAt: '2026-11-21T07:15:04.100Z', lastAt: '2026-11-21T07:15:04.900Z' });
+  const text = textOf(pageOf([one]));
+  expect(text).toContain('API answer 400 · seen 2026-11-21 07:15:04 UTC');
+});
+
 it('rows without a number are not counted as orders, and a person learns where to enter it', () => {
   const missing = (line: number) => problem(line, { field: 'PO_NO', code: 'missing', value: '', message: 'is empty' });
   const orders = [
