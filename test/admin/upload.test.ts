@@ -83,6 +83,13 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect((await place.run(['explain', 'PO-3'])).out).toContain(`, submitted by ${who}`);
 });
 
+it('the page of a preview names invalid orders whose number is accepted already', async () => {
+  const upload = await person.upload('source=inbox&name=known.csv', `${HEAD}\nPO-1,NEW,A,0\nPO-66,NEW,A,0\n`);
+  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  expect(text).toContain('Of the invalid orders, 1 is already sent or in progress: PO-1. This file does not change');
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
 it('a stored file that somebody changed since its preview is not sent', async () => {
   const upload = await person.upload('source=inbox&name=changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
   const [folder = ''] = await uploads();

@@ -23,7 +23,7 @@ export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Cont
 <input id="file" name="file" type="file" required>
 <button class="main">Upload and preview</button>
 </form>
-<p>Nothing is sent yet. The preview shows what would happen to each order.</p>`;
+<p>The upload sends nothing. The preview shows what would happen to each order.</p>`;
   const rows = api.uploads
     .list()
     .map((upload) => [
@@ -37,7 +37,7 @@ export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Cont
     rows.length === 0
       ? undefined
       : html`<h2>Uploaded here</h2>${table('Uploads', ['file', 'source', 'by', 'state', 'at'], rows)}`;
-  const body = html`<h1>Upload</h1>${mayOperate ? form : html`<p>Uploading needs the role operate.</p>`}${list}`;
+  const body = html`<h1>Upload</h1>${mayOperate ? form : html`<p>Uploading needs the role operate. ${link('/login', 'Sign in')} with it, or ask your operator.</p>`}${list}`;
   return { title: 'Upload', body };
 }
 
@@ -99,12 +99,22 @@ function countsOf(preview: UploadPreview): Html {
   ]);
   if (orders > 0) figures.push([orders, `already waiting in ${files.join(', ')}: sent from there`]);
   const items = figures.map(([number, title]) => html`<li><b>${count(number)}</b>${title}</li>`);
+  const known = knownText(preview);
   const others = unread.map((name) => html`<p class="box" role="status">${unreadText(name)}</p>`);
   const list =
     preview.list === 'ok'
       ? html`<p>Compared with all orders that po-sync knows and with the list of the API.</p>`
       : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
-  return html`<ul class="figures">${items}</ul>${others}${list}`;
+  return html`<ul class="figures">${items}</ul>${known && html`<p class="box doubt" role="status">${known}</p>`}${others}${list}`;
+}
+
+/** An order that was sent and is wrong in this file: the supplier delivers it as it was sent. */
+function knownText({ invalidKnown }: UploadPreview): string | undefined {
+  if (invalidKnown === undefined) return undefined;
+  const { orders, numbers } = invalidKnown;
+  const more = orders > numbers.length ? `, and ${count(orders - numbers.length)} more` : '';
+  const were = orders === 1 ? 'is already sent or in progress' : 'are already sent or in progress';
+  return `Of the invalid orders, ${count(orders)} ${were}: ${numbers.join(', ')}${more}. This file does not change what was sent.`;
 }
 
 function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | undefined): Html {
