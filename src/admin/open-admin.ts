@@ -14,7 +14,7 @@ import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
-import { assetRoute, pageRoutes } from './dashboard/page-routes.ts';
+import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
 import { planPageRoutes } from './dashboard/plan-pages.ts';
 import { uploadPageRoutes } from './dashboard/upload-pages.ts';
 import { createGuard } from './http/guard.ts';
@@ -63,6 +63,7 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
     port,
     tokens,
     guard,
+    missing: missingPage(api),
     checks: createReadiness({ ...store, folders, sources }),
     routes: [
       ...routes,

@@ -6,10 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { isLoopback } from '../config/fields.ts';
 import type { AdminTokens } from '../config/secrets.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { missingPage } from './dashboard/frame.ts';
 import { cookieOf, createGuard, type Guard } from './http/guard.ts';
 import { type Checks, healthRoutes } from './http/health.ts';
-import { matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
+import { type AdminRequest, matchPath, problemReply, type Reply, type Route, readBody } from './http/route.ts';
 import { refusedPage, signedOutPage } from './http/sign-in.ts';
 
 export type AdminOptions = {
@@ -23,6 +22,8 @@ export type AdminOptions = {
   checks: Checks;
   /** Routes besides health. */
   routes?: readonly Route[];
+  /** Answers a person at an address without a page. */
+  missing?: (request: AdminRequest) => Promise<Reply>;
 };
 
 /** Milliseconds in which a request must arrive; the bodies of all but uploads have less, see `readBody`. */
@@ -35,10 +36,10 @@ export type Admin = AsyncDisposable & { port: number };
  * address cannot be used, `admin-token-missing` if other machines could reach it without a token.
  */
 export async function startAdmin(options: AdminOptions): Promise<Admin> {
-  const { host, port, tokens = new Map(), checks, routes = [] } = options;
+  const { host, port, tokens = new Map(), checks, routes = [], missing } = options;
   if (tokens.size === 0 && !isLoopback(host)) throw unguarded(host);
   const guard = options.guard ?? createGuard({ host, tokens });
-  const answer = answering([...healthRoutes(checks), ...routes], guard);
+  const answer = answering([...healthRoutes(checks), ...routes], guard, missing);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: UPLOAD_TAKES, keepAliveTimeout: 5_000 });
   keepRoom(server);
   const isAlone = oneRequestAtATime();
@@ -87,7 +88,11 @@ function keepRoom(server: Server): void {
 }
 
 /** Answers a request: its origin, then its path, then who asks, then what they may do. */
-function answering(routes: readonly Route[], guard: Guard): (request: IncomingMessage) => Promise<Reply> {
+function answering(
+  routes: readonly Route[],
+  guard: Guard,
+  missing: AdminOptions['missing'],
+): (request: IncomingMessage) => Promise<Reply> {
   return async (request) => {
     const foreign = guard.refuseForeign(request);
     if (foreign) return foreign;
@@ -109,9 +114,11 @@ function answering(routes: readonly Route[], guard: Guard): (request: IncomingMe
     if (refusal && readsPages(request, url)) return refusedPage(principal, guard.hasTokens, refusal.status);
     if (refusal) return refusal;
     if (found === undefined && here.length > 0) return wrongMethod(here.map(({ route }) => route));
-    if (found === undefined) return asksForPage(request, url) ? missingPage() : notFound();
+    const asked = { url, principal, cookie: cookieOf(request.headers) };
+    if (found === undefined && asksForPage(request, url) && missing) return missing({ ...asked, params: {}, body: '' });
+    if (found === undefined) return notFound();
     const body = await readBody(request, found.route.body);
-    return found.route.handle({ url, params: found.params, body, principal, cookie: cookieOf(request.headers) });
+    return found.route.handle({ ...asked, params: found.params, body });
   };
 }
 

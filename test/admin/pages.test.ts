@@ -241,8 +241,11 @@ describe('a person who operates', () => {
     expect(unknown).toMatch(
       /not found<\/span>.*Order PO-77&lt;b&gt; not found in staging\..*Enter the complete number/s,
     );
-    expect(await page('/frob', 404)).toMatch(/<h1>Not found<.*<a href="\/">Overview<\/a>/s);
+    expect(await page('/frob', 404)).toMatch(/<nav aria-label="Pages">.*<h1>Not found<.*<a href="\/">Overview<\/a>/s);
     expect(await page('/batches/none', 404)).toMatch(/<h1>Not found<.*<p><a href="\/batches">Batches<\/a>/s);
+    expect(await page('/batches/none', 404)).not.toContain('Run po-sync');
+    expect(await page('/batches?day=soon', 400)).toMatch(/<a href="\/batches">Show it without this filter<\/a>/);
+    expect(await page('/batches?q=none')).toMatch(/<p>No batches match\.<\/p>/);
     expect(await page('/plans/none', 404)).toMatch(/<p><a href="\/dead-letters">Orders that need you<\/a>/);
     expect((await fetch(at('/frob'), { headers: { cookie } })).headers.get('content-type')).toMatch(/json/);
   });
@@ -369,6 +372,21 @@ it('pages say of a refused order API what a person must do first, as status does
   const advice = 'check baseUrl and what this client may do at the API';
   expect(overview).toMatch(new RegExp(`<br>To do: ${advice}\\. It ends automatically\\.`));
   expect((await other.run(['status'])).out.replace(/\s+/g, ' ')).toContain(`(${advice}; then it ends automatically`);
+});
+
+it('the page of a held batch says first what a person decides, and empty lists say that they are', async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'no such article', articles: ['OLD'] }];
+  await using other = await openWorkplace({ faults: { faults }, delivery: ', refusalHold: { share: 50%, of: 5 }' });
+  const { load } = await openPages(other);
+  expect(await load('/batches')).toContain('No file was taken yet.');
+  expect(await load('/dead-letters')).toContain('No order needs a person.');
+  await other.drop('held.csv', `${HEAD}\n${Array.from({ length: 40 }, (_, i) => `PO-${i},NEW,OLD,1\n`).join('')}`);
+  const held = await until('the batch', async () => /\/batches\/[^"]*-held-[^"]*/.exec(await load('/batches'))?.[0]);
+  const page = await until('the hold', async () => {
+    const text = await load(held);
+    return text.includes('<strong>Held</strong>') && text;
+  });
+  expect(page).toMatch(/<strong>Held<\/strong> since .*same refusal.*Release or cancel it below\..*<dt>batch</s);
 });
 
 it('pages say of a batch why its report is missing, where a waiting order came from, and that a file was cancelled', async () => {

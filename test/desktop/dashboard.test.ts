@@ -152,11 +152,23 @@ it('no page is wider than a phone, no very long word hides another column, and w
       paper: true,
     });
     const printed = `[...document.querySelectorAll('nav, button')].filter((one) => one.checkVisibility()).length`;
-    expect([path, await paper.evaluate(printed)]).toEqual([path, path === '/upload' ? 1 : 0]);
+    expect([path, await paper.evaluate(printed)]).toEqual([path, 0]);
+    expect([path, await paper.evaluate(WIDER)]).toEqual([path, []]);
   }
+  const filtered = `http://127.0.0.1:${person.port}/dead-letters?q=bernahme&kind=invalid`;
+  const paper = await browser.show(filtered, { width: 720, height: 900, paper: true });
+  await shows(paper, 'needs a person');
+  expect(await paper.evaluate(PRINTED_FIELDS)).toEqual(['q', 'kind']);
+  await shows(paper, 'as of ');
+  const list = await browser.show(`http://127.0.0.1:${person.port}/batches`, { width: 720, height: 900, paper: true });
+  const age = `getComputedStyle(document.querySelector('time[data-ago]'), '::after').content`;
+  expect(await until('the list', () => list.evaluate<string>(age))).toMatch(/20\d\d/);
   expect((await person.page(`/batches/${unreadable}`)).text).not.toMatch(/<h2>(?:Outcomes|Orders)</);
   expect((await person.page('/batches')).text).toMatch(/<span class="badge doubt">finished/);
 });
+
+/** Filters that are seen: a printed list says what it leaves out. */
+const PRINTED_FIELDS = `[...document.querySelectorAll('.filters label :is(input, select)')].filter((one) => one.checkVisibility()).map(({ name }) => name)`;
 
 /** Parts that a person must scroll sideways, without code and configuration. */
 const WIDER = `[document.documentElement, ...document.querySelectorAll('.scroll, select, .act')]

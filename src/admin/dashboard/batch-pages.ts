@@ -16,8 +16,8 @@ import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { type BatchSum, namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
-import type { ListedOrder } from '../read-model/read-program.ts';
-import { closedText, dayField } from './corrections-page.ts';
+import { dayField, settledText } from './corrections-page.ts';
+import { openIn } from './dead-letter-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
   actForm,
@@ -27,6 +27,7 @@ import {
   cell,
   facts,
   filterForm,
+  isFiltered,
   link,
   nextLink,
   numberLink,
@@ -57,9 +58,13 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   ]);
   const nameless = await namelessIn(api, items);
   const inInbox = inboxText((await api.snapshot()).status);
-  const list = items.length === 0 ? html`<p>No batches match.</p>` : batchTable('Batches', items, { now, nameless });
+  const list = html`${sumTable(sum)}${batchTable('Batches', items, { now, nameless })}`;
+  const none = html`<p>${isFiltered(url) ? 'No batches match.' : 'No file was taken yet. Each file is listed here as soon as po-sync takes it.'}</p>`;
   const note = inInbox && html`<p role="status">${inInbox}.</p>`;
-  return { title: 'Batches', body: html`<h1>Batches</h1>${form}${note}${sumTable(sum)}${list}${nextLink(url, next)}` };
+  return {
+    title: 'Batches',
+    body: html`<h1>Batches</h1>${form}${note}${items.length === 0 ? none : list}${nextLink(url, next)}`,
+  };
 }
 
 /** How many orders arrived in the files that match, on all pages of the list. */
@@ -143,6 +148,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
   const body = html`<h1>${batch.name}</h1>
 <p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
+${heldBox(view, mayOperate)}
 ${factsOf(view, await fixFilesIn(view.report))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
@@ -154,17 +160,6 @@ ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
 }
 
-/** What is open, in words: `2 orders and 1 row without an order number`. */
-export async function openIn(
-  { tables }: PageRequest['api'],
-  open: number,
-  filter: { batch?: string },
-): Promise<string> {
-  const { groups } = await (await tables()).letters.summary(filter);
-  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
-  return openText(open, Math.min(nameless, open));
-}
-
 /** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
 function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
   const all = countNeedingPerson(counts);
@@ -174,15 +169,19 @@ function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
   return html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
 }
 
-/** That an order was settled since, or came back and still needs a person; its outcome in this batch stays. */
-function settledText({ closed }: ListedOrder): Html | undefined {
-  return closed && html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed)}</div>`;
+/** What waits for a person comes before the facts. */
+function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | undefined {
+  if (held === undefined) return undefined;
+  const who = mayOperate ? 'Release or cancel it below' : 'Somebody with the role operate must release or cancel it';
+  return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
+<br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders. A release sends the other orders; those that were refused stay with the orders that need a person.</div>`;
 }
 
 function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[]): Html {
   const toDismiss = standing === 'unreadable' && batch.open === 0 ? batch.settledPath : undefined;
-  const { inspection, held, unsettled } = batch;
-  const files = batch.state === 'done' ? ['report.html', 'results.csv', ...fixes] : [];
+  const { inspection, unsettled } = batch;
+  const results = totalOrders(batch) === undefined ? [] : ['results.csv'];
+  const files = batch.state === 'done' ? ['report.html', ...results, ...fixes] : [];
   const downloads = files.map(
     (file, i) =>
       html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? 'fix file ' : ''}${file}</a>`,
@@ -200,7 +199,6 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
     ['to dismiss it', toDismiss && html`remove <code>${toDismiss}</code>`],
-    ['held', held && from(held)],
     [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],

@@ -62,6 +62,11 @@ export function closedText({ end, waitsIn, number = '', changes, ...first }: Clo
   return html`${endText(first)}${as}${last}${waits}${changeList(changes)}`;
 }
 
+/** That an order was settled since, or came back and still needs a person; its outcome in its batch stays. */
+export function settledText({ closed }: { closed?: Closed }): Html | undefined {
+  return closed && html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed)}</div>`;
+}
+
 function endText({ by, who, batch, file }: End): Html {
   const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), file ?? batch)}`;
   return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;

@@ -13,6 +13,7 @@ import {
   cell,
   facts,
   filterForm,
+  isFiltered,
   letterPath,
   link,
   nextLink,
@@ -23,6 +24,17 @@ import {
   textField,
 } from './parts.ts';
 import { planForm } from './plan-pages.ts';
+
+/** What is open, in words: `2 orders and 1 row without an order number`. */
+export async function openIn(
+  { tables }: PageRequest['api'],
+  open: number,
+  filter: { batch?: string },
+): Promise<string> {
+  const { groups } = await (await tables()).letters.summary(filter);
+  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
+  return openText(open, Math.min(nameless, open));
+}
 
 const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 
@@ -63,7 +75,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   ]);
   const body = html`<h1>Orders that need you</h1>
 ${form}
-<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>
+${page.total === 0 ? html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>` : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
@@ -82,10 +94,10 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.field}`,
-    html`<code>${one.value}</code>`,
+    one.value === '' ? html`` : html`<code>${one.value}</code>`,
     html`${inForm(problemText({ ...one, field: '' }), number)}`,
   ]);
-  const body = html`<h1>${number || 'An order without a number'}</h1>
+  const body = html`<h1>${number || NAMELESS}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
@@ -93,8 +105,10 @@ ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter)}
 ${fix.body}
 ${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly }) : undefined}`;
-  return { title: `${number} ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
+  return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
 }
+
+const NAMELESS = 'A row without an order number';
 
 /** The order that a row without a number may belong to. */
 async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
@@ -194,9 +208,10 @@ function actions(
           }),
         ]
       : [];
-  const name = number === '' ? 'This order' : number;
+  const name = number === '' ? 'This row' : number;
   const sure = `${name} is not sent with this content, and is removed from the fix file. This cannot be undone.`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
-  return html`<h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' || isEarly ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div>`;
+  const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;
+  return html`<section class="screen"><h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' ? doubt : isEarly ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div></section>`;
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../report/page/html.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import type { Principal, Reply } from '../http/route.ts';
 
@@ -33,7 +33,7 @@ type Page = {
   /** ES modules among the assets. */
   scripts?: readonly string[];
   /** What is shown above every page. */
-  header?: { environment: string; isProtected: boolean; principal: Principal; state?: Html };
+  header?: { environment: string; isProtected: boolean; principal: Principal; state?: Html; asOf: string };
   /** The path of the page, which its link in the navigation marks. */
   path?: string;
 };
@@ -56,12 +56,6 @@ export function listLink(path: string): Html {
   const first = path.startsWith('/plans') ? '/dead-letters' : `/${path.split('/')[1] ?? ''}`;
   const [href, title] = PAGES.find(([one]) => one === first) ?? ['/', 'Overview'];
   return html`<a href="${href}">${title}</a>`;
-}
-
-/** The answer to a person at an address without a page. */
-export function missingPage(): Reply {
-  const body = html`<h1>Not found</h1><p role="alert">There is no page at this address.</p><p>${listLink('/')}</p>`;
-  return framePage({ title: 'Not found', body }, 404);
 }
 
 /** A complete document. It is readable without its scripts. */
@@ -89,7 +83,10 @@ ${body}
   return { status, type: 'text/html; charset=utf-8', body: `<!doctype html>\n${markup}` };
 }
 
-function headerOf({ environment, isProtected, principal, state }: NonNullable<Page['header']>, path?: string): Html {
+function headerOf(
+  { environment, isProtected, principal, state, asOf }: NonNullable<Page['header']>,
+  path?: string,
+): Html {
   const links = PAGES.map(([href, title]) => {
     const isHere = href === '/' ? path === '/' : path?.startsWith(href);
     return isHere ? html`<a href="${href}" aria-current="page">${title}</a>` : html`<a href="${href}">${title}</a>`;
@@ -105,5 +102,6 @@ function headerOf({ environment, isProtected, principal, state }: NonNullable<Pa
 <nav aria-label="Pages">${links}</nav>
 <div class="state" id="state" aria-live="polite">${state}</div>
 <div class="person">${person} ${out}</div>
+<div class="paper">as of ${timeText(asOf)}</div>
 </header>`;
 }

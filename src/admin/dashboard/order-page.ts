@@ -96,7 +96,7 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
   return facts([
     ['waits for', waitClause(plainPause(open.waitsFor), now)],
     ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}${handedIn(open.by)}`],
-    ['batch held', open.heldBecause],
+    ['batch held', open.waitsFor.reason.includes(open.heldBecause ?? '') ? undefined : open.heldBecause],
     ['same order in', open.followedBy.length === 0 ? undefined : open.followedBy.join(', ')],
   ]);
 }

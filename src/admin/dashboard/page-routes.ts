@@ -48,6 +48,12 @@ export function pageRoutes(api: ApiContext): Route[] {
   return PAGES.map(([path, render]) => ({ method: 'GET', path, handle: (request) => showPage(api, request, render) }));
 }
 
+/** The answer to a person at an address without a page. */
+export function missingPage(api: ApiContext): (request: AdminRequest) => Promise<Reply> {
+  const body = html`<h1>Not found</h1><p role="alert">There is no page at this address.</p><p>${listLink('/')}</p>`;
+  return (request) => showPage(api, request, async () => ({ title: 'Not found', body, status: 404 }));
+}
+
 /** A page for the person of a request. */
 export async function showPage(api: ApiContext, request: AdminRequest, render: Render, status = 200): Promise<Reply> {
   const { environment, environments } = api.base.config;
@@ -61,7 +67,8 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
   const mayOperate = principal.role === 'operate';
   const confirm = isProtected ? environment : undefined;
   const snapshot = await api.snapshot().catch(() => undefined);
-  const header = { environment, isProtected, principal, state: stateOf(snapshot) };
+  const asOf = iso(snapshot?.asOf ?? api.base.store.time.now());
+  const header = { environment, isProtected, principal, state: stateOf(snapshot), asOf };
   try {
     const build = () => render({ api, url, params: request.params, mayOperate, back, confirm });
     const page = await (LASTING.includes(url.pathname) ? build() : api.withRedis(build));
@@ -82,16 +89,29 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
           });
     const later = TITLES[known.code];
     const title = later ?? (status === 404 ? 'Not found' : 'This did not work');
-    const onward = status === 404 ? listLink(url.pathname) : html`<a href="${back}">Try again</a>`;
+    const remedy = later === undefined ? remedyHere(known) : 'This page reloads automatically.';
     const body = html`<h1>${title}</h1>
 <p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
-<p>${later === undefined ? known.remedy : 'This page reloads automatically.'}</p><p>${onward}</p>`;
+<p>${remedy}</p><p>${onward(status, url, back)}</p>`;
     const reply = framePage(
       { title: later ?? 'Problem', body, header, path: url.pathname, scripts: ['live.js'] },
       status,
     );
     return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
   }
+}
+
+/** The link that leads on: with the same parameters, a page that refuses them would be refused again. */
+function onward(status: number, { pathname }: URL, back: string): Html {
+  if (status === 404) return listLink(pathname);
+  return status === 400
+    ? html`<a href="${pathname}">Show it without this filter</a>`
+    : html`<a href="${back}">Try again</a>`;
+}
+
+/** A command helps nobody who has only a browser. */
+function remedyHere({ remedy }: PoSyncError): string | undefined {
+  return remedy?.startsWith('Run po-sync') ? undefined : remedy;
 }
 
 /** Titles of pages that cannot be shown yet; the browser loads them again every second. */

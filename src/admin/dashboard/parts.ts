@@ -101,12 +101,14 @@ export function actForm(options: {
 
 /** A form of filters, or of a search with its own `button`. They are in the address, so that a page can be kept, shared and reloaded. */
 export function filterForm(url: URL, action: string, fields: readonly Html[], button?: string): Html {
-  const isFiltered =
-    button === undefined && [...url.searchParams].some(([name, value]) => name !== 'zone' && value !== '');
-  const all = isFiltered ? html`<a href="${action}">Show all</a>` : undefined;
+  const all = button === undefined && isFiltered(url) ? html`<a href="${action}">Show all</a>` : undefined;
   return html`<form method="get" action="${action}" class="filters" role="search">${fields}
 <button>${button ?? 'Filter'}</button> ${all}
 </form>`;
+}
+
+export function isFiltered({ searchParams }: URL): boolean {
+  return [...searchParams].some(([name, value]) => name !== 'zone' && value !== '');
 }
 
 /** A text filter with the value of the address. */

@@ -11,7 +11,8 @@ import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { namelessIn } from '../api/batch-routes.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
-import { batchTable, openIn } from './batch-pages.ts';
+import { batchTable } from './batch-pages.ts';
+import { openIn } from './dead-letter-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { pacePart } from './pace-part.ts';
 import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
@@ -49,10 +50,10 @@ ${pacePart(series, url)}
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}
 ${inboxNote(status)}
 ${waits(status, open)}
-${status.unreadable.length === 0 ? undefined : html`<h2>Unreadable files</h2>${batchTable('Unreadable files', status.unreadable, { now })}<p>${DISMISS}</p>`}
+${unreadableFiles(status)}
 <h2>Sources</h2>
 ${sources(status)}
-${mayOperate && pauses.length === 0 ? html`<h2>Delivery</h2>${switchForm(status, back, confirm)}` : undefined}`;
+${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
   return { title: 'Overview', body, live: '/api/v1/status', scripts: ['plots.js'] };
 }
 
@@ -138,6 +139,17 @@ function waits({ waits: groups, now }: Status, open: string | undefined): Html |
 /** Source and file of a batch, without its time and its hash. */
 function plainName(batch: string): string {
   return batch.replace(/^\d{8}T\d{6}Z-|-[0-9a-f]{8}$/g, '');
+}
+
+function unreadableFiles({ unreadable, now }: Status): Html | undefined {
+  if (unreadable.length === 0) return undefined;
+  const rows = unreadable.map(({ batch, error }) => [
+    link(batchPath(batch.batch), batch.name),
+    html`${batch.source}`,
+    html`${error?.message}`,
+    agoText(batch.startedAt, now),
+  ]);
+  return html`<h2>Unreadable files</h2>${table('Unreadable files', ['file', 'source', 'what is wrong', 'taken'], rows)}<p>${DISMISS}</p>`;
 }
 
 function sources({ sources: all, now }: Status): Html {
