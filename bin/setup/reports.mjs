@@ -68,12 +68,15 @@ function progressOf({ file, counts, state, held }) {
   return `${file}: ${count(done)} of ${count(counts.orders)} orders done`;
 }
 
-/** Asking costs a process: for `time` milliseconds its last answer is given. */
+/** Milliseconds for which a reason is shown: what orders wait for changes within seconds. */
+const FRESH = 1_000;
+
+/** Asking costs a process: for `time` milliseconds nobody is asked again, and an answer that is no longer fresh is not given. */
 function oncePer(time, ask) {
   let last;
   return async () => {
     if (last === undefined || Date.now() - last.at >= time) last = { answer: await ask(), at: Date.now() };
-    return last.answer;
+    return Date.now() - last.at < FRESH ? last.answer : '';
   };
 }
 

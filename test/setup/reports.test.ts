@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
@@ -110,6 +110,53 @@ test('a batch without progress shows what its orders wait for, in a terminal of 
     expect.stringMatching(/^big.*\n {2}1 order waits for the API's list: every .*…$/),
   ]);
   expect(Math.max(...lines.flatMap((text) => text.split('\n')).map(({ length }) => length))).toBeLessThan(80);
+});
+
+test('what orders wait for is asked at most every 20 s, and not repeated when it may have changed', async () => {
+  await using folder = await makeTempFolder();
+  const write = async (batch: string, state: string, accepted: number) => {
+    await mkdir(path.join(folder.path, batch), { recursive: true });
+    const counts = { records: 9, orders: 9, ...none, accepted };
+    const report = { batch, environment: 'sandbox', file: 'a.csv', state, open: 0, counts };
+    await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify(report));
+  };
+  const start = Date.now();
+  let now = start;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now);
+  let asked = 0;
+  const rounds: string[] = [];
+  const lines: string[] = [];
+  const stop = new AbortController();
+  await write('b', 'running', 1);
+  const reporting = reportBatches(folder.path, stop.signal, (line) => void rounds.push(line), {
+    progress: (line) => void lines.push(line),
+    every: 5_000,
+    waits: async () => [{ for: 'turn', text: `reason ${++asked}`, orders: 1 }],
+  });
+  /** Resolves when the batch was looked at after so many seconds: one that is finished is reported after it. */
+  async function at(seconds: number): Promise<void> {
+    now = start + seconds * 1_000;
+    const before = rounds.length;
+    await write(`c-${seconds}`, 'finished', 9);
+    await until('the next round', () => rounds.length > before);
+  }
+  try {
+    await at(0);
+    await at(5);
+    await write('b', 'running', 2);
+    await at(10);
+    await at(15);
+    await at(26);
+  } finally {
+    stop.abort();
+    await reporting;
+    clock.mockRestore();
+  }
+  expect(lines).toEqual([
+    'a.csv: 1 of 9 orders done\n  1 order waits for reason 1',
+    'a.csv: 2 of 9 orders done',
+    'a.csv: 2 of 9 orders done\n  1 order waits for reason 2',
+  ]);
 });
 
 test('a start names the newest reports with orders that need a person', async () => {
