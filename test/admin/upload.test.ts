@@ -90,6 +90,38 @@ it('the page of a preview names invalid orders whose number is accepted already'
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
+it('a preview lists the orders that would be sent, with their items, as text; of a large file the first 200', async () => {
+  const small = [HEAD, 'PO-1,NEW,A,1', 'PO-51,NEW,OLD<77,2000', 'PO-51,NEW,B,3', 'PO-52,NEW,C,x'];
+  const upload = await person.upload('name=list.csv', `${small.join('\n')}\n`);
+  const items = [
+    { articleCode: 'OLD<77', quantity: 2000 },
+    { articleCode: 'B', quantity: 3 },
+  ];
+  const order = { purchaseOrderNumber: 'PO-51', line: 3, items };
+  expect(upload['preview']).toMatchObject({ new: 1, toSend: [order] });
+  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  expect(text).toContain('<li>OLD&lt;77 × <b>2000</b></li><li>B × <b>3</b></li>');
+  expect(text).not.toContain('more order');
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+
+  const many = Array.from({ length: 150 }, (_, n) => `PO-BIG,NEW,A-${n},1`);
+  const others = Array.from({ length: 249 }, (_, n) => `PO-MANY-${n},NEW,A,1`);
+  const large = await person.upload('name=large.csv', `${[HEAD, ...many, ...others].join('\n')}\n`);
+  const { toSend } = large['preview'] as { toSend: { items: unknown[]; moreItems?: number }[] };
+  expect([toSend.length, toSend[0]?.items.length, toSend[0]?.moreItems]).toEqual([200, 100, 50]);
+  const page = await person.page(`/upload/${String(large['id'])}`);
+  expect(page.text).toContain('And 50 more orders: the list has only the first 200.');
+  expect(page.text).toContain('<li>and 50 more items</li>');
+  await person.call('DELETE', `/uploads/${String(large['id'])}`);
+});
+
+it('a preview of orders with many items each lists about 2,000 items', async () => {
+  const rows = Array.from({ length: 50 * 90 }, (_, n) => `PO-WIDE-${Math.floor(n / 90)},NEW,A-${n},1`);
+  const upload = await person.upload('name=wide.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  expect(upload['preview']).toMatchObject({ new: 50, toSend: expect.objectContaining({ length: 23 }) });
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
 it('a stored file that somebody changed since its preview is not sent', async () => {
   const upload = await person.upload('source=inbox&name=changed.csv', `${HEAD}\nPO-70,NEW,A,1\n`);
   const [folder = ''] = await uploads();

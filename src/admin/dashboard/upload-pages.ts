@@ -11,6 +11,7 @@ import type { ApiContext } from '../api/api-context.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { ordersToSend } from './orders-to-send.ts';
 import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
@@ -123,7 +124,8 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   const held = preview.conflict + preview.invalid;
   const rest = held === 0 ? '' : ` ${held === 1 ? '1 needs' : `${count(held)} need`} a person and can be corrected.`;
-  const words = html`<p>${count(preview.new)} of ${count(preview.orders)} orders of ${name} will be sent.${rest}</p>`;
+  const list = preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
+  const words = html`<p>${count(preview.new)} of ${count(preview.orders)} orders of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,
@@ -135,7 +137,8 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   return html`${words}<div class="acts">${send}${cancel}</div>`;
 }
 
-function detailsOf({ problems, warnings, differences, first, format, records }: UploadPreview): Html {
+function detailsOf(preview: UploadPreview): Html {
+  const { problems, warnings, differences, format, records } = preview;
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.purchaseOrderNumber}`,
@@ -152,7 +155,7 @@ function detailsOf({ problems, warnings, differences, first, format, records }: 
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN}</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
-${first === undefined ? undefined : html`<h2>The first order that would be sent, in the form of the API</h2><pre tabindex="0">${JSON.stringify(first)}</pre>`}
+${ordersToSend(preview)}
 ${facts([
   [
     'format',

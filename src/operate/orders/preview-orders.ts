@@ -27,6 +27,8 @@ export type Verdict = {
   digest: string;
   verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown'>;
   isNew: boolean;
+  /** The line of its first row. */
+  line: number;
 };
 
 /** Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. */
@@ -104,7 +106,7 @@ export function createComparison(
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
-        onVerdict?.({ number, order, digest, verdict, isNew: of.kind === 'nothing' });
+        onVerdict?.({ number, order, digest, verdict, isNew: of.kind === 'nothing', line: one.place.line });
       }
     }
 

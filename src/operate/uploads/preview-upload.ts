@@ -11,6 +11,7 @@ import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
 import { createComparison, type Preview } from '../orders/preview-orders.ts';
+import { createSendList, type OrderToSend } from './orders-to-send.ts';
 
 /** What would become of the orders of an uploaded file. */
 export type UploadPreview = Preview & {
@@ -26,6 +27,8 @@ export type UploadPreview = Preview & {
   differences: { purchaseOrderNumber: string; items: string; known?: string }[];
   /** The first order that would be sent, as the API would get it. */
   first?: Order;
+  /** The first orders that would be sent, with their items. */
+  toSend: OrderToSend[];
 };
 
 /** What was previewed. `digest`: over every order with its verdict. `listed`: what the API's list has of these orders. */
@@ -73,12 +76,16 @@ export async function compareUpload(
   const differences: UploadPreview['differences'] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
   let first: Order | undefined;
+  const toSend = createSendList();
   let orders = 0;
   const inspection = await checked(file, context, signal, {
     inspected({ isFixFile }) {
       compare = createComparison(context, listed.orders)({ again: isFixFile }, (found) => {
-        const { number, digest, verdict, isNew } = found;
-        if (verdict === 'new') first ??= found.order;
+        const { number, digest, verdict, isNew, order } = found;
+        if (verdict === 'new' && order !== undefined) {
+          first ??= order;
+          toSend.add(order, found.line);
+        }
         hash.update(JSON.stringify([number, digest, verdict]));
         const items = own.get(number) ?? '';
         own.delete(number);
@@ -113,6 +120,7 @@ export async function compareUpload(
     problems,
     differences,
     ...(first === undefined ? {} : { first }),
+    toSend: toSend.listed,
   };
   return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
 }
