@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { type Config, mappingFor } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
@@ -155,11 +155,11 @@ async function inspectAgain({ path, source }: Batch, config: Config, batches: Ba
 }
 
 /** Writes the report, and the answer for the program that sends files to the source, if it wants one. */
-async function writeAnswered(input: ReportInput, { sources }: Config): Promise<void> {
+async function writeAnswered(input: ReportInput, config: Config): Promise<void> {
   const { batch, source } = input.report;
-  const folder = sources.find(({ name }) => name === source)?.answers;
+  const folder = config.sources.find(({ name }) => name === source)?.answers;
   if (folder === undefined) return void (await writeReport(input));
-  await using answer = await openAnswer(folder, batch, input.shape);
+  await using answer = await openAnswer(folder, batch, input.shape, mappingFor(config, source));
   await writeReport({ ...input, orders: answer.adding(input.orders) });
   await answer.deliver(input.report);
 }

@@ -1,10 +1,11 @@
 import { basename, join } from 'node:path';
+import type { Mapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { syncFolder } from '../core/regular-file.ts';
 import { errorColumnOf } from '../order/fixing.ts';
 import type { OrderResult } from '../order/outcome.ts';
-import type { FileShape, SourceRecord } from '../order/record.ts';
+import type { FileFormat, FileShape, SourceRecord } from '../order/record.ts';
 import { escapeFormula } from '../order/spreadsheet.ts';
 import { onOneLine } from '../order/text.ts';
 import { sameBytes, written } from './disk.ts';
@@ -28,13 +29,18 @@ const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message'] as const;
 
 /**
  * Opens the answer of a batch in `folder`, which must exist and is not a link. The file appears complete or not at all,
- * and replaces no other. `shape`: the form of the input; undefined for a file that could not be read.
+ * and replaces no other. `shape`: the form of the input; undefined for a file that could not be read, which `mapping` would read.
  * Throws PoSyncError `report-not-written` or `folder-is-link`.
  */
-export async function openAnswer(folder: string, batch: string, shape: FileShape | undefined): Promise<Answer> {
+export async function openAnswer(
+  folder: string,
+  batch: string,
+  shape: FileShape | undefined,
+  mapping?: Mapping,
+): Promise<Answer> {
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await written(folder, () => openFolder(folder).catch(explained(folder))));
-  const form = shape === undefined || shape.header !== undefined ? tableForm(shape) : objectForm(shape);
+  const form = shape === undefined || shape.header !== undefined ? tableForm(shape, mapping) : objectForm(shape);
   const draft = resources.use(await openDraft(join(opened.path, batch)));
   await draft.write(form.opening);
   const kept = resources.move();
@@ -88,11 +94,12 @@ type AnswerForm = {
 };
 
 /** The input's columns, delimiter, encoding and line ends. Its cells are unchanged: a program reads them. */
-function tableForm(shape: FileShape | undefined): AnswerForm {
+function tableForm(shape: FileShape | undefined, mapping?: Mapping): AnswerForm {
+  const format = shape?.format ?? unreadFormat(mapping);
   const header = shape?.header ?? [];
   const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
-  const dialect = { delimiter: shape?.format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
-  const { encoding, needsMark } = fixEncodingOf(shape?.format ?? { type: 'csv' });
+  const dialect = { delimiter: format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
+  const { encoding, needsMark } = fixEncodingOf(format);
   const encode = encoderFor(encoding);
   const line = (cells: readonly string[]) => encode(csvLine(cells, dialect));
   const mark = shape?.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
@@ -107,6 +114,11 @@ function tableForm(shape: FileShape | undefined): AnswerForm {
     file: (result) => rowOf([], result),
     closing: new Uint8Array(),
   };
+}
+
+/** Of a file that could not be read: what its mapping sets. */
+function unreadFormat({ delimiter = 'auto', encoding = 'auto' }: Partial<Mapping> = {}): FileFormat {
+  return { type: 'csv', ...(delimiter !== 'auto' && { delimiter }), ...(encoding !== 'auto' && { encoding }) };
 }
 
 /** The input's objects with four more keys: an array with one object a line, or one object a line. */

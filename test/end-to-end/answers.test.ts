@@ -7,8 +7,8 @@ import { openWorkplace, type Workplace } from '../support/workplace.ts';
 const SOURCE = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
 const REFUSED = { kind: 'answer', status: 400, message: '=cmd|calc is not for sale', orders: ['PO-3'] };
 
-async function openErp(source = SOURCE): Promise<Workplace & { answers: string }> {
-  const place = await openWorkplace({ source, faults: { faults: [REFUSED] } });
+async function openErp(source = SOURCE, more = ''): Promise<Workplace & { answers: string }> {
+  const place = await openWorkplace({ source, more, faults: { faults: [REFUSED] } });
   const answers = path.join(place.folder, 'answers');
   await mkdir(answers);
   return { ...place, answers };
@@ -72,6 +72,19 @@ it('an answer to an unreadable file is one line', async () => {
   expect((await readFile(path.join(place.answers, name), 'utf8')).split('\r\n')).toEqual([
     '_outcome,_at,_code,_message',
     expect.stringMatching(/^unreadable,.*,unreadable-/),
+    '',
+  ]);
+});
+
+it('an answer to an unreadable file has the delimiter and the encoding of the mapping', async () => {
+  const mapping = 'mappings: { erp: { delimiter: ";", encoding: utf-16le } }';
+  await using place = await openErp(SOURCE.replace(' }', ', mapping: erp }'), mapping);
+  await place.drop('broken.csv', Buffer.from('purchaseOrderNumber;articleCode;quantity\nPO-1;"A;1\n', 'utf16le'));
+  await place.run(['start', '--once']);
+  const [name = ''] = await readdir(place.answers);
+  expect((await readFile(path.join(place.answers, name), 'utf16le')).split('\r\n')).toEqual([
+    '_outcome;_at;_code;_message',
+    expect.stringMatching(/^unreadable;.*;unreadable-quote;/),
     '',
   ]);
 });
