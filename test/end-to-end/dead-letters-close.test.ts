@@ -71,6 +71,11 @@ describe('a dead letter', () => {
     expect(out).toMatch(/conflict[^\n]*\n +in this file: {2}2 × A\n +already known: 1 × A\n/);
     expect(out).toContain(`Correct the fix file in ${path.join(place.folder, 'reports', wrong.batch)}`);
     expect(out).toContain('  po-sync dead-letters discard --order PO-1\n');
+    const listed = (await place.run(['dead-letters', 'list'])).out;
+    expect(listed).toMatch(
+      /Agree on the change with the supplier.*discard --order ORDER.*Or enter another number and/s,
+    );
+    expect(listed).not.toContain('Correct and drop');
     const fix = await place.read(wrong, 'dead-letters.csv');
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);

@@ -93,7 +93,7 @@ async function printTables(
 /** Maximum number of fix files shown. */
 const FIX_FILES_SHOWN = 5;
 
-/** What to do next: the fix files first, if there are any. */
+/** What to do next: the fix files first, if there are any and something in them is to be corrected. */
 async function nextText(
   batches: readonly string[],
   kinds: ReadonlySet<DeadLetterKind>,
@@ -107,8 +107,12 @@ async function nextText(
   const others = batches.length - files.length;
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = files.map((file) => `  ${printable(file)}`);
-  const heading = `Correct and drop ${intoInbox(config)}${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
-  return [heading, ...shown, ...more, '', otherWays('Or select', kinds)].join('\n');
+  const place = `${intoInbox(config)}${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
+  const conflict = kinds.has('conflict') ? [...CONFLICT_STEPS, ''] : [];
+  if ([...kinds].some((kind) => kind !== 'conflict' && kind !== 'inDoubt'))
+    return [`Correct and drop ${place}`, ...shown, ...more, '', ...conflict, otherWays('Or select', kinds)].join('\n');
+  const doubt = kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : [];
+  return [...conflict, `Or enter another number and drop ${place}`, ...shown, ...more, ...doubt].join('\n');
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
@@ -127,6 +131,13 @@ function otherWays(select: string, kinds: ReadonlySet<DeadLetterKind>): string {
     ...(kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : []),
   ].join('\n');
 }
+
+/** What to do about orders in conflict: they are corrected only where the number was a mistake. */
+const CONFLICT_STEPS = [
+  'An order in conflict has a number that is known with other items, and the API cannot change an order.',
+  'Agree on the change with the supplier, then close it; enter another number only if it really is another order:',
+  '  po-sync dead-letters discard --order ORDER',
+];
 
 /** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
 const DOUBT_STEPS = [
