@@ -90,12 +90,16 @@ function members(object: object): string {
 export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrinter {
   return {
     begin: () => undefined,
-    file: (file) => ({
-      onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
-      onProblem: (problem, order, isNameless) => shell.out(problemText(file, problem, isNameless ? '' : order)),
-      done: (checked) => shell.out(resultText(file, checked)),
-      failed: (error) => shell.err(failureText(file, error)),
-    }),
+    file(file) {
+      const shortened = createShortener();
+      return {
+        onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
+        onProblem: (problem, order, isNameless) =>
+          shell.out(problemText(file, problem, shortened(problem), isNameless ? '' : order)),
+        done: (checked) => shell.out(resultText(file, checked)),
+        failed: (error) => shell.err(failureText(file, error)),
+      };
+    },
     end: () => undefined,
   };
 }
@@ -124,15 +128,40 @@ function formatText(file: string, format: FileFormat, records: number, { warning
   return `${printable(file)}: ${known}; ${rows}\n${ignored === '' ? '' : `${ignored}\n`}${lines.join('')}`;
 }
 
+/** Advice that is longer is shown once for each kind of problem. */
+const LONG_ADVICE = 80;
+
+/** Shortens the message of a problem: where it ends like the first one of its kind, it names the line of that one. */
+function createShortener(): (problem: Problem) => string {
+  const known = new Map<string, Problem>();
+  return (problem) => {
+    const { code, message } = problem;
+    const first = known.get(code);
+    if (first === undefined) known.set(code, problem);
+    const advice = first === undefined ? '' : sharedEnd(message, first.message);
+    if (first === undefined || advice.length <= LONG_ADVICE) return message;
+    return `${message.slice(0, -advice.length)}as for line ${first.line}`;
+  };
+}
+
+/** The clauses and sentences with which both texts end, never the first. */
+function sharedEnd(text: string, other: string): string {
+  let same = 0;
+  while (same < text.length && text.at(-1 - same) === other.at(-1 - same)) same += 1;
+  const end = text.slice(text.length - same);
+  const begin = end.search(/(?<=[:;.] )/);
+  return begin < 0 ? '' : end.slice(begin);
+}
+
 /** `orders.csv:8: quantity: "1 dozen" is not a number; write digits only, such as 12 (order PO-1)`. */
-function problemText(file: string, problem: Problem, order: string): string {
+function problemText(file: string, problem: Problem, text: string, order: string): string {
   const { line, pointer, field, value, message } = problem;
   const place = pointer === undefined || pointer === '' ? '' : ` ${pointer}`;
   const column = field === '' ? '' : `${field}: `;
   const isQuoted = value === '' || message.includes(JSON.stringify(value).slice(0, 20));
   const found = isQuoted ? '' : `, found ${JSON.stringify(value)}`;
   const whose = order === '' ? '' : ` (order ${shorten(order, 60)})`;
-  return `${printable(`${file}:${line}:${place} ${column}${message}${found}${whose}`)}\n`;
+  return `${printable(`${file}:${line}:${place} ${column}${text}${found}${whose}`)}\n`;
 }
 
 /** The counts, and the first order as it would be sent. */

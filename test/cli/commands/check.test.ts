@@ -115,6 +115,21 @@ First order as it would be sent:
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
   });
 
+  test('shows long advice once for each kind of problem, and all of it in JSON', async () => {
+    const rows = ['3,A,1', '3,A,1', '4,B,1', '4,B,1', '5,C,one', '6,C,one'];
+    const files = { 'twice.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('\n')}\n` };
+    const { out } = await check(files);
+    const [first, ...others] = out.split('\n').filter((line) => line.startsWith('twice.csv:') && /:\d/.test(line));
+    expect(first).toMatch(/^twice.csv:3: line 3 is equal to line 2 in every value: either the row was .* \(order 3\)$/);
+    expect(others).toEqual([
+      'twice.csv:5: line 5 is equal to line 4 in every value: as for line 3 (order 4)',
+      expect.stringMatching(/^twice.csv:6: quantity: "one" is not a number; .* \(order 5\)$/),
+      expect.stringMatching(/^twice.csv:7: quantity: "one" is not a number; .* \(order 6\)$/),
+    ]);
+    const { files: documents } = JSON.parse((await check(files, { json: true })).out);
+    expect(documents[0].problems[1].message).toContain('remove one of the rows');
+  });
+
   test('names the line of a file that cannot be read', async () => {
     const { code, err } = await check({ 'open.csv': `${GOOD}3,"D,1\n` });
     expect(code).toBe(2);
