@@ -162,3 +162,19 @@ function remedyFor(error: unknown): { remedy?: string } {
   const known = explained(error);
   return known instanceof PoSyncError && known.remedy !== undefined ? { remedy: known.remedy } : {};
 }
+
+/** What to do about what is not read. */
+export function ignoredRemedy({ entries }: Ignored): string {
+  const isFile = ({ kind }: Ignored['entries'][number]) => kind === NOT_PERMITTED;
+  const remedies = [
+    entries.some(isFile) ? 'Give the user that runs po-sync read permission for the files (chmod a+r).' : '',
+    entries.every(isFile) ? '' : 'Folders and links are not read: move the files themselves into the inbox.',
+  ];
+  return remedies.filter((text) => text !== '').join(' ');
+}
+
+/** `june (folder), a.csv (link) and 3 more`. */
+export function ignoredText({ total, entries }: Ignored): string {
+  const shown = entries.map(({ name, kind }) => `${name} (${kind})`).join(', ');
+  return total === entries.length ? shown : `${shown} and ${total - entries.length} more`;
+}

@@ -1,6 +1,7 @@
 import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
 import { count, duration } from '../../core/format.ts';
-import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
+import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
+import { inboxTrouble, type SourceStatus } from '../../operate/delivery/source-status.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { agoText, badge, batchPath, facts, link, table } from './parts.ts';
@@ -45,12 +46,12 @@ function shortText(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : duration(ms);
 }
 
-function stateOf({ state, code }: SourceStatus): Html {
+function stateOf(status: SourceStatus): Html {
+  const { state, code } = status;
   if (state === 'ok') return badge('good', 'ok');
   if (state === 'not checked') return html`an address; the daemon reports when it is missing`;
   if (state === 'no match') return html`no file matches`;
-  if (state === 'no marker') return html`${badge('bad', state)} ${NO_MARKER}`;
-  return badge('bad', code === undefined ? state : `${state} (${code})`);
+  return html`${badge('bad', code === undefined ? state : `${state} (${code})`)} ${inboxTrouble(status)}`;
 }
 
 /** How columns become fields: the names that are looked for, and what a file without a column gets. */

@@ -1,6 +1,7 @@
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
+import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { unsettledText } from '../../operate/batches/list-batches.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
@@ -11,7 +12,7 @@ import {
   type Status,
   statusJson,
 } from '../../operate/delivery/read-status.ts';
-import { ignoredRemedy, ignoredText, NO_MARKER, type SourceStatus } from '../../operate/delivery/source-status.ts';
+import { inboxTrouble, type SourceStatus } from '../../operate/delivery/source-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -216,7 +217,8 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
     {
       title: 'state',
       of: sourceStateText,
-      tone: ({ state }) => (['missing', 'no marker', 'unreachable'].includes(state) ? 'bad' : 'plain'),
+      tone: ({ state }) =>
+        ['missing', 'no marker', 'other environment', 'unreachable'].includes(state) ? 'bad' : 'plain',
     },
     { title: 'path', of: ({ path }) => path, cut: 'start', wish: 16, leaves: 2 },
     {
@@ -228,9 +230,11 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
   ];
 }
 
-function sourceStateText({ state, code }: SourceStatus): string {
+function sourceStateText(status: SourceStatus): string {
+  const { state, code } = status;
   if (state === 'no match') return 'no file matches';
-  if (state === 'no marker') return `no marker; ${NO_MARKER}`;
+  const trouble = inboxTrouble(status);
+  if (trouble !== undefined) return `${state}; ${trouble}`;
   return code === undefined ? state : `${state} (${code})`;
 }
 

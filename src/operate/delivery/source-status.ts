@@ -6,7 +6,7 @@ import { isWebAddress } from '../../config/source-schema.ts';
 import { codeOf } from '../../core/errors.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
-import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
+import { type Ignored, ignoredIn } from '../../intake/folders.ts';
 import { isLeftAlone } from '../../intake/names.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { LivingDaemon } from '../daemon.ts';
@@ -16,8 +16,10 @@ export type SourceStatus = {
   type: Source['type'];
   path: string;
   /** Of the file, or of a pattern's folder. `no match`: no file matches the pattern. `no marker`: this inbox was
-   * used, and now it has no marker, so it may be another folder. `unreachable`, with the system's error code; `not checked`: an address. */
-  state: 'ok' | 'missing' | 'no match' | 'no marker' | 'unreachable' | 'not checked';
+   * used, and now it has no marker, so it may be another folder. `other environment`: it belongs to `owner`. `unreachable`, with
+   * the system's error code; `not checked`: an address. */
+  state: 'ok' | 'missing' | 'no match' | 'no marker' | 'other environment' | 'unreachable' | 'not checked';
+  owner?: string;
   code?: string;
   /** What is not read in an inbox: folders, links and other things that are not files, and files without permission; absent when there is nothing. */
   ignored?: Ignored;
@@ -35,17 +37,19 @@ export async function sourcesOf(
   const last = lastBatches(newest);
   const { sources } = redactedConfig(config);
   return Promise.all(
-    sources.map(async ({ name, type, path }, i) => {
+    sources.map(async (source, i) => {
+      const { name, type, path } = source;
       const batch = last.get(name);
       const ignored = await ignoredOf(config.sources[i]);
+      const checked = await checkSource(source, config, batch !== undefined || daemons.some(takesFiles));
       const waiting = (await filesToTake({ sources: config.sources.slice(i, i + 1) })).length;
       return {
         name,
         type,
         path,
-        ...(await checkSource(type, path, batch !== undefined || daemons.some(takesFiles))),
+        ...checked,
         ...(ignored === undefined ? {} : { ignored }),
-        ...(waiting === 0 ? {} : { waiting }),
+        ...(waiting === 0 || checked.state === 'other environment' ? {} : { waiting }),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
       };
     }),
@@ -53,11 +57,23 @@ export async function sourcesOf(
 }
 
 /** An unmounted share leaves an empty folder without the marker of an inbox that was used. */
-export async function checkSource(type: Source['type'], path: string, wasUsed: boolean) {
+export async function checkSource(
+  { type, path }: Pick<Source, 'type' | 'path'>,
+  { environment }: Pick<Config, 'environment'>,
+  wasUsed: boolean,
+): Promise<Pick<SourceStatus, 'state' | 'owner' | 'code'>> {
   const found = await checkPath(path);
-  if (type !== 'inbox' || !wasUsed || found.state !== 'ok') return found;
-  const owner = await environmentOf(path).catch(() => 'a marker that cannot be read');
-  return owner === undefined ? ({ state: 'no marker' } as const) : found;
+  if (type !== 'inbox' || found.state !== 'ok') return found;
+  // A marker that cannot be read is that of an inbox, too.
+  const owner = await environmentOf(path).catch(() => environment);
+  if (owner === undefined) return wasUsed ? { state: 'no marker' } : found;
+  return owner === environment ? found : { state: 'other environment', owner };
+}
+
+/** What is wrong with the folder of an inbox that is there; undefined if nothing is. */
+export function inboxTrouble({ state, owner }: Pick<SourceStatus, 'state' | 'owner'>): string | undefined {
+  if (state === 'no marker') return NO_MARKER;
+  return state === 'other environment' ? `it belongs to ${owner}: a daemon does not start with it` : undefined;
 }
 
 /** Such a daemon marked every inbox when it started. */
@@ -85,22 +101,6 @@ export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise
     }),
   );
   return found.flat();
-}
-
-/** What to do about it. */
-export function ignoredRemedy({ entries }: Ignored): string {
-  const isFile = ({ kind }: Ignored['entries'][number]) => kind === NOT_PERMITTED;
-  const remedies = [
-    entries.some(isFile) ? 'Give the user that runs po-sync read permission for the files (chmod a+r).' : '',
-    entries.every(isFile) ? '' : 'Folders and links are not read: move the files themselves into the inbox.',
-  ];
-  return remedies.filter((text) => text !== '').join(' ');
-}
-
-/** `june (folder), a.csv (link) and 3 more`. */
-export function ignoredText({ total, entries }: Ignored): string {
-  const shown = entries.map(({ name, kind }) => `${name} (${kind})`).join(', ');
-  return total === entries.length ? shown : `${shown} and ${total - entries.length} more`;
 }
 
 function lastBatches(newest: readonly Batch[]): Map<string, Batch> {

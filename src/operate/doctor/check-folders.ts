@@ -8,11 +8,12 @@ import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/er
 import { size } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
+import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { createBatches } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import { unsettledText } from '../batches/list-batches.ts';
 import { livingDaemons } from '../daemon.ts';
-import { checkSource, ignoredOf, ignoredRemedy, ignoredText, takesFiles } from '../delivery/source-status.ts';
+import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
@@ -139,11 +140,12 @@ function noMatch(check: string, place: string): Finding {
 }
 
 /** A daemon that runs takes nothing from an inbox without its marker; the next start takes it for the inbox. */
-export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, { sources }: Config): Promise<Finding[]> {
+export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
   const isServed = (await livingDaemons(place)).some(takesFiles);
-  const found = sources.map(async ({ name, type, path: folder }): Promise<Finding[]> => {
+  const found = config.sources.map(async (source): Promise<Finding[]> => {
+    const { name, path: folder } = source;
     const wasUsed = isServed || (await place.redis.hexists(place.keys.heard, name)) === 1;
-    if ((await checkSource(type, folder, wasUsed)).state !== 'no marker') return [];
+    if ((await checkSource(source, config, wasUsed)).state !== 'no marker') return [];
     const remedy = 'Mount the share, or restart po-sync to use this folder.';
     const message = `${folder} has no marker: it may be another folder than the inbox that was used`;
     return [{ check: `inbox ${name}`, state: isServed ? 'fail' : 'warn', message, remedy }];
