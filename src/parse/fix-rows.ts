@@ -229,10 +229,11 @@ function isMoved(was: readonly string[], now: readonly string[]): boolean {
 /** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
 export const isLeftOut = (warning: string): boolean => warning.endsWith(' open when it was read.');
 
-/** How many dead letters the fix file does not name. */
+/** How many dead letters the fix file names no row of: the first row of an order can be left out of it. */
 export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
   if (originals === undefined) return [];
-  const rest = [...originals.open].filter((place) => !named.has(place)).length;
+  const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
+  const rest = [...originals.open].filter((place) => !isHere(place)).length;
   if (rest === 0) return [];
   const stay = rest === 1 ? 'is not in this file and stayed open' : 'are not in this file and stayed open';
   return [

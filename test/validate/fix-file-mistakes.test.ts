@@ -568,6 +568,15 @@ describe('rows that are not where they were', () => {
     ]);
   });
 
+  test('and were the first of an order are left out of it: the order is not counted as missing', async () => {
+    round = await openFixRound(`${HEADER}\nPO-1,OLD-77,none\nPO-1,A-2,2\nPO-2,A-3,none\n`, ERP);
+    const [gone, ...kept] = rowsOf(round.written().text).rows;
+    const { header } = rowsOf(round.written().text);
+    const rest = withCells({ header, rows: kept }, 0, { _error_check: 'confirmed' });
+    const { sent, warnings } = await round.drops(textOf(withCells(rest, 1, { MENGE: '6' })));
+    expect([gone?.[1], sent, warnings]).toEqual(['OLD-77', [order('PO-1', ['A-2', 2]), order('PO-2', ['A-3', 6])], []]);
+  });
+
   test('that a person typed as a new order are named in a warning, but not rows of known orders', async () => {
     round = await openFixRound(INPUT, ERP);
     const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '5' });
