@@ -8,6 +8,7 @@ import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import { NUMBER_KNOWN, NUMBER_TAKEN, ROW_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
+import type { Problem } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
@@ -110,7 +111,16 @@ export function withKnownNumber(
   const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : NUMBER_TAKEN;
   const message = `this number is already ${stateText(known)} from ${title}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
-  return { ...order, problems: [...order.problems, problem] };
+  return { ...order, problems: [...order.problems.map(withoutAdding), problem] };
+}
+
+/** Nobody adds a row to an order that was sent. */
+function withoutAdding(problem: Problem): Problem {
+  const [, doubt] =
+    /^(a row of this order may be missing: .+? may belong to this order\.) /s.exec(problem.message) ?? [];
+  return doubt === undefined
+    ? problem
+    : { ...problem, message: `${doubt} Compare it with the order that po-sync has already` };
 }
 
 /** Says of rows without a number which order next to them another file brought, if that may have them already. */
@@ -131,7 +141,7 @@ export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: 
         if (!isElsewhere(one, batch) || items?.length === 0) continue;
         const from = `${stateText(one)} from ${(await titleOf(one)) ?? 'the API'}`;
         const also = items ? `, also with ${firstItems(items)}` : '';
-        const message = `this row may belong to ${number}, which is already ${from}${also}. If so, discard this row`;
+        const message = `this row may belong to ${number}, which is already ${from}${also}. If so, discard this row. Enter another number only if it really is a row of another order`;
         problems.push({ ...order.place, field: '', code: ROW_KNOWN, value: '', message });
       }
       return { ...order, problems };

@@ -3,10 +3,11 @@ import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type DeadLetter, locationOf } from '../order/dead-letter.ts';
-import { placeText } from '../order/fixing.ts';
+import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { firstItems, type InvalidOrder, itemsIn, type Order, type ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import type { Problem } from '../order/record.ts';
+import { type Problem, problemText } from '../order/record.ts';
+import { shorten } from '../order/text.ts';
 import { pages, readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
 
@@ -145,4 +146,21 @@ export async function* readList<Entry extends object>(path: string): AsyncGenera
  */
 export function refusedItems({ kind, payload }: Pick<DeadLetter, 'kind' | 'payload'>): string {
   return firstItems(kind === 'refused' ? itemsIn(payload) : []);
+}
+
+/** In full: they say what to do instead of a correction. */
+const IN_FULL = [NUMBER_KNOWN, ROW_KNOWN];
+
+/** Of an order, all problems but the first: without their remedies, except that po-sync has the order already. */
+export function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
+  const all = problems.slice(1);
+  const known = all.filter(({ code }) => IN_FULL.includes(code)).map(problemText);
+  const further = all.filter(({ code }) => !IN_FULL.includes(code));
+  const named = further.slice(0, 3).map(inShort);
+  return [...known, ...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join('; ');
+}
+
+/** A remedy follows a semicolon, or begins with `If`. */
+function inShort(problem: Problem): string {
+  return shorten(problemText(problem).split(/;|\. (?=If )/)[0] ?? '', 100);
 }

@@ -1,11 +1,9 @@
 import { counted, orders } from '../core/format.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { NUMBER_KNOWN } from '../order/fixing.ts';
+import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn, itemTexts } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
-import { problemText } from '../order/record.ts';
-import { shorten } from '../order/text.ts';
-import { refusedItems } from './dead-letters.ts';
+import { furtherProblems, refusedItems } from './dead-letters.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -71,7 +69,7 @@ export type AffectedOrder = {
   field: string;
   value: string;
   message: string;
-  /** The order's other problems, in short; in full, that its number is known. */
+  /** The order's other problems, as `furtherProblems` writes them. */
   also: string;
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */
   items: readonly string[];
@@ -94,6 +92,8 @@ export type ErrorGroup = {
   closed: number;
   /** How many of the open ones have a number that is accepted or in progress already. */
   taken: number;
+  /** How many of the open ones are rows without a number that an order of another file may have already. */
+  takenRows: number;
   /** How many of them came back and need a person in a newer batch. */
   waiting: number;
   firstAt: string;
@@ -119,6 +119,7 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   if (deadLetter.closed?.waitsIn !== undefined) group.waiting += 1;
   else if (deadLetter.closed !== undefined) group.closed += 1;
   else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
+  else if (deadLetter.problems?.some(({ code }) => code === ROW_KNOWN)) group.takenRows += 1;
   if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
   keepInOrder(group.orders, deadLetter);
@@ -152,7 +153,11 @@ export function byWeight(groups: ErrorGroups): ErrorGroup[] {
 }
 
 /** One of the counts of a group, of all groups of a kind. */
-export function sumOf(groups: ErrorGroups, kind: DeadLetterKind, of: 'nameless' | 'closed' | 'taken'): number {
+export function sumOf(
+  groups: ErrorGroups,
+  kind: DeadLetterKind,
+  of: 'nameless' | 'closed' | 'taken' | 'takenRows',
+): number {
   return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group[of] : sum), 0);
 }
 
@@ -218,7 +223,7 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   const { kind, firstAt, lastAt } = deadLetter;
-  const none = { count: 0, nameless: 0, closed: 0, taken: 0, waiting: 0, orders: [] };
+  const none = { count: 0, nameless: 0, closed: 0, taken: 0, takenRows: 0, waiting: 0, orders: [] };
   return { kind, ...sample, ...none, articles: new Map(), firstAt, lastAt };
 }
 
@@ -238,12 +243,4 @@ function affected(deadLetter: DeadLetter): AffectedOrder {
     refusedItems: refusedItems(deadLetter),
     closed,
   };
-}
-
-function furtherProblems(deadLetter: DeadLetter): string {
-  const all = deadLetter.problems?.slice(1) ?? [];
-  const further = all.filter(({ code }) => code !== NUMBER_KNOWN);
-  const known = all.filter(({ code }) => code === NUMBER_KNOWN).map(problemText);
-  const named = further.slice(0, 3).map((problem) => shorten(problemText(problem).split(';')[0] ?? '', 100));
-  return [...named, ...(further.length > 3 ? [`${further.length - 3} more`] : []), ...known].join('; ');
 }

@@ -110,6 +110,8 @@ function createDoubts(originals: Originals | undefined) {
     if (originals && wereApart([...upper.rows, ...lower.rows], originals)) return;
     if (looseBelow && !looseAbove) doubt(upper, looseBelow.reason, lower);
     if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) doubt(lower, looseAbove.reason, upper);
+    // Merged cells: each row below the first one may belong to the order above them all.
+    if (looseAbove && upper.beside && lower.rows[0]?.number === '') lower.beside = new Set(upper.beside);
     const [last, first] = [upper.rows.at(-1)?.loose, lower.rows[0]?.loose];
     if (last?.isWide) lower.doubt ??= last.reason;
     if (first?.isWide) upper.doubt ??= first.reason;

@@ -320,6 +320,21 @@ it('a row is left out of an order only when each other row is confirmed, and a r
   expect(order).toMatchObject({ content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] } });
 });
 
+it('a row that may belong to an order that was sent is compared with it, and not added to it', async () => {
+  await drop('sent.csv', `${HEAD}\nPO-195,NEW,C-5,5\n`);
+  const ids = await drop('sent-again.csv', `${HEAD}\nPO-195,NEW,C-5,5\n,NEW,H-3,4\n,NEW,C-5,5\n`);
+  const [above, last] = await Promise.all(
+    ['PO-195', ''].map(async (number) => plain((await person.page(pathOf(ids.get(number)))).text)),
+  );
+  expect(above).toContain('Compare it with the order that po-sync has already');
+  expect(last).toMatch(
+    /this row may belong to PO-195, which is already accepted from .*If so, discard this row\. Enter/,
+  );
+  const row = plain((await person.page(pathOf(ids.get('')?.replace('line 4', 'line 3')))).text);
+  expect(row).toContain('If that has this row, discard the row here. If it lacks the row, agree on the change');
+  expect(`${above} ${last} ${row}`).not.toMatch(/add it on the page of/);
+});
+
 it('an order and a row without a number that may belong to it are not sent without each other', async () => {
   const ids = await drop('split.csv', `${HEAD}\nPO-95,NEW,C-5,5\n,NEW,H-3,4\nPO-96,NEW,C-6,1\n`);
   const check = async (number: string, values: Record<string, string>) => {

@@ -366,21 +366,32 @@ it('a neighbor that lost its row to another order is sent without it', async () 
   expect(await settled('h-rest.csv', `${head}\n${one}\n`)).toMatchObject({ counts: { accepted: 1 }, open: 0 });
 });
 
-it('a row without a number names the accepted order that it may be a row of', async () => {
+it('each row without a number names the accepted order that it may be a row of, and is to be discarded', async () => {
   const head = 'PO_NO;MATNR;MENGE\n';
-  const rows = 'NK-6;A-105;1\n;A-106;2\nNK-6;A-107;3\n';
+  const rows = 'NK-6;A-105;1\n;A-106;2\n;A-107;3\n';
   const first = await settled('monday.csv', head + rows);
-  const fix = (await place.read(first, 'dead-letters.csv')).replace(/^;A-106/m, 'NK-6;A-106');
+  const fix = (await place.read(first, 'dead-letters.csv')).replace(/^;A-10/gm, 'NK-6;A-10');
   expect(await settled('monday-fix.csv', fix)).toMatchObject({ counts: { accepted: 1 }, open: 0 });
   const next = await settled('wednesday.csv', `${head}${rows}NK-7;A-1;1\n`);
-  const nameless = (await lettersOf(next)).find(({ purchaseOrderNumber }) => purchaseOrderNumber === '');
-  const said =
-    /^this row may belong to NK-6, which is already accepted from "monday-fix\.csv" \(batch \S+\), also with A-106 × 2\. If so, discard this row$/;
-  expect(nameless?.problems).toMatchObject([
-    { code: 'missing' },
-    { code: 'row-known', message: expect.stringMatching(said) },
+  const said = (item: string) =>
+    new RegExp(
+      `^this row may belong to NK-6, which is already accepted from "monday-fix\\.csv" \\(batch \\S+\\), also with ${item}\\. If so, discard this row\\. Enter another number only if it really is a row of another order$`,
+    );
+  const [above, ...nameless] = await lettersOf(next);
+  expect(nameless.map(({ problems }) => problems)).toMatchObject([
+    [{ code: 'missing' }, { code: 'row-known', message: expect.stringMatching(said('A-106 × 2')) }],
+    [{ code: 'missing' }, { code: 'row-known', message: expect.stringMatching(said('A-107 × 3')) }],
   ]);
-  expect(await place.read(next, 'report.html')).toContain('this row may belong to NK-6');
+  expect(above?.problems).toMatchObject([{ code: 'row-in-doubt' }, { code: 'number-known' }]);
+  expect(above?.message).toBe(
+    'a row of this order may be missing: line 3 has no order number and may belong to this order. Compare it with the order that po-sync has already',
+  );
+  const page = await place.read(next, 'report.html');
+  const title = 'Do not correct 1 order and 2 rows without an order number that po-sync probably has already.';
+  expect(page).toContain(`<b>${title}</b>`);
+  expect(page).not.toMatch(/<b>(?:Correct|Enter the order number)/);
+  // What to do is in the table, too.
+  expect(page.split('also with A-107 × 3. If so, discard this row.')).toHaveLength(2);
 });
 
 it('an older copy of a fix file under another number is held when its order was sent since', async () => {

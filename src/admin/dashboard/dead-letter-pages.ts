@@ -1,5 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
-import { hasInbox, NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
+import { hasInbox, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -112,13 +112,17 @@ const NAMELESS = 'A row without an order number';
 
 /** The order that a row without a number may belong to. */
 async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
-  const { purchaseOrderNumber, location, batch } = letter;
-  if (purchaseOrderNumber !== '') return undefined;
+  const { purchaseOrderNumber, location, batch, problems = [] } = letter;
+  // Its message says what to do with a row that another file brought.
+  if (purchaseOrderNumber !== '' || problems.some(({ code }) => code === ROW_KNOWN)) return undefined;
   const { letters } = await api.tables();
   const q = `row of this order may be missing: ${placeText(location)} has no order number`;
   const [above] = (await letters.page({ batch, q }, 1)).items;
   if (above === undefined) return undefined;
   const { id, purchaseOrderNumber: number } = above;
+  const isKnown = (await readLetter(api, id)).problems?.some(({ code }) => code === NUMBER_KNOWN);
+  if (isKnown)
+    return html`<p>This row may belong to ${link(letterPath(id), number)}, which po-sync has already from another file. Compare it with ${link(orderPath(number), 'that order')}. If that has this row, discard the row here. If it lacks the row, agree on the change with the supplier, because the API cannot change an order, and discard the row then.</p>`;
   return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards.</p>`;
 }
 

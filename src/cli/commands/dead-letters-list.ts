@@ -45,7 +45,16 @@ async function printDocument(
   }
   // A dead letter that waits in a newer batch is closed here.
   const kinds = byWeight(groups).map(
-    ({ orders, nameless: _nameless, articles: _articles, taken: _taken, waiting, closed, ...group }) => {
+    ({
+      orders,
+      nameless: _nameless,
+      articles: _articles,
+      taken: _taken,
+      takenRows: _rows,
+      waiting,
+      closed,
+      ...group
+    }) => {
       const field = fieldOf({ orders });
       return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
     },

@@ -14,6 +14,8 @@ const MOST_GROUPS_SHOWN = 100;
 const MOST_NAME = 100;
 /** Characters of a message: it ends with what to do. */
 const LONGEST_MESSAGE = 700;
+/** Characters of the other messages of an order. */
+const LONGEST_ALSO = 1500;
 /** Characters of the items of a refused order. */
 const MOST_ITEMS = 300;
 /** The list of all entries. */
@@ -145,7 +147,10 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       { name: 'Message', show: (order) => prose(order.message, LONGEST_MESSAGE), kind: 'prose' },
       differs((order) => order.message),
     ],
-    [{ name: 'Also wrong', show: (order) => prose(order.also, 1000), kind: 'prose' }, occurs((order) => order.also)],
+    [
+      { name: 'Also wrong', show: (order) => prose(order.also, LONGEST_ALSO), kind: 'prose' },
+      occurs((order) => order.also),
+    ],
     [{ name: 'Since then', show: settled, kind: 'story' }, rows.some((order) => order.closed !== undefined)],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);

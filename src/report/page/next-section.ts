@@ -108,13 +108,14 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
   const totals = totalsOf(groups);
-  const taken = sumOf(groups, 'invalid', 'taken');
-  const correctable = toCorrect - totals - taken;
+  const [taken, takenRows] = [sumOf(groups, 'invalid', 'taken'), sumOf(groups, 'invalid', 'takenRows')];
+  const known = taken + takenRows;
+  const correctable = toCorrect - totals - known;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
-    correctable > 0 ? correct(openText(correctable, nameless - totals), report, fixFiles) : undefined,
-    taken > 0 ? alreadyKnown(taken, correctable > 0 ? [] : fixFiles) : undefined,
-    nameless > totals ? repeatNumbers() : undefined,
+    correctable > 0 ? correct(openText(correctable, nameless - totals - takenRows), report, fixFiles) : undefined,
+    known > 0 ? alreadyKnown(known, takenRows, correctable > 0 ? [] : fixFiles) : undefined,
+    nameless > totals + takenRows ? repeatNumbers() : undefined,
     totals > 0 ? discardTotals(totals) : undefined,
     conflicts.count > 0 ? conflict(conflicts, report, correctable > 0 ? [] : fixFiles) : undefined,
     failed.count > 0 ? retry(failed.count, report.batch) : undefined,
@@ -155,10 +156,10 @@ function repeatNumbers(): Html {
 }
 
 /** The same file a day later, or an edited one: what was corrected in between is not to be corrected again. */
-function alreadyKnown(number: number, fixFiles: readonly string[]): Html {
-  const [have, them] = number === 1 ? ['has a number', 'it'] : ['have numbers', 'each of them'];
+function alreadyKnown(number: number, nameless: number, fixFiles: readonly string[]): Html {
+  const probably = nameless === 0 ? '' : ' probably';
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Do not correct ${orders(number)} that po-sync has already.</b> ${number === 1 ? 'It' : 'They'} ${have} from another file, which the message names, with the items. If it is the same order, discard ${them} in the dashboard, or ask your operator. Enter another number${rows} only if it really is another order.`;
+  return html`<b>Do not correct ${openText(number, nameless)} that po-sync${probably} has already.</b> The message names the other file and the items. Compare them: if it is the same order${nameless === 0 ? '' : ', or a row of it'}, discard it in the dashboard, or ask your operator. Enter another number${rows} only if it really is another order.`;
 }
 
 /** The fix file has them too: what it leaves out stays open. */
