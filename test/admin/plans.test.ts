@@ -83,6 +83,45 @@ it('the page plans and discards what the filter selects, without JavaScript', as
   });
 });
 
+it('orders that another file has are marked, listed alone, and discarded together; a plan shows items and columns', async () => {
+  await place.drop('monday.csv', `${[HEAD, 'PO-20,NEW,A,1', 'PO-20,NEW,B,2'].join('\n')}\n`);
+  await until('the order', () => place.stored().has('PO-20'));
+  await place.drop('again.csv', `${[HEAD, 'PO-20,NEW,A,none', 'PO-20,NEW,B,2', 'PO-21,NEW,<b>,none'].join('\n')}\n`);
+  const marked = await until('the mark', async () => {
+    const { body } = await person.call('GET', '/dead-letters?already=true');
+    return body['total'] === 1 && !JSON.stringify(body['items']).includes('~#') && body;
+  });
+  const already = 'this number is already accepted from "monday.csv", as A × 1, B × 2';
+  expect(marked).toMatchObject({ already: 1, items: [{ purchaseOrderNumber: 'PO-20', already }] });
+  expect((await person.call('GET', '/dead-letters')).body).toMatchObject({ already: 1 });
+  expect((await person.call('GET', '/dead-letters?q=PO-21')).body).toMatchObject({ already: 0, total: 1 });
+  expect((await person.call('GET', '/dead-letters?q=PO-21&already=true')).body).toMatchObject({ total: 0 });
+  const { text } = await person.page('/dead-letters?batch=');
+  expect(text).toContain('1 of them is in another file already, accepted or in progress. <a href="/dead-letters?');
+  expect(text).toContain(
+    '<strong>This number is already accepted from &quot;monday.csv&quot;, as A × 1, B × 2</strong>',
+  );
+  const { text: alone } = await person.page('/dead-letters?already=true');
+  expect([alone.includes('PO-21'), alone.includes('name="already" value="true"')]).toEqual([false, true]);
+
+  const { body: both } = await person.call('POST', '/plans', { action: 'discard', kind: 'invalid', q: 'again.csv' });
+  expect(both['items']).toMatchObject([
+    { purchaseOrderNumber: 'PO-20', field: 'quantity', items: 'A, B', already },
+    { purchaseOrderNumber: 'PO-21', items: '<b>' },
+  ]);
+  const planned = await person.submit('/plans', { action: 'discard', already: 'true', back: '/dead-letters' });
+  const to = planned.headers.get('location') ?? '';
+  const page = await person.page(to);
+  expect(page.text).toMatch(
+    /<h1>Discard 1 order<.*quantity\b.*<div class="quiet">A, B<.*<strong>This number is already/s,
+  );
+  await person.submit(`${to}/run`, { expect: '1' });
+  await until('nothing is marked', async () => {
+    const { body } = await person.call('GET', '/dead-letters');
+    return body['already'] === 0;
+  });
+});
+
 it.each([
   [{ action: 'frob' }, 'body-wrong'],
   [{ action: 'retry', frob: 'x' }, 'parameter-wrong'],

@@ -8,8 +8,8 @@ import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { jsonReply, type Route } from '../http/route.ts';
-import { idOf, splitId } from '../read-model/dead-letter-table.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
+import { idOf, splitId } from '../read-model/letter-id.ts';
 import type { SettledFilter, SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
@@ -17,7 +17,7 @@ import { given, listOf, readQuery } from './query.ts';
 const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
 /** The parameters that select dead letters. */
-const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
+const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
 
 /** Open dead letters, their groups, and the history of an order. */
 export function deadLetterRoutes(api: ApiContext): Route[] {
@@ -27,8 +27,8 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/dead-letters',
       async handle({ url }) {
-        const { items, next, total, kinds } = await readLetterPage(api, url);
-        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, kinds });
+        const { items, next, total, kinds, already } = await readLetterPage(api, url);
+        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, kinds, already });
       },
     },
     {
@@ -90,6 +90,7 @@ export function letterFilter(url: URL, more: readonly string[] = []): RowFilter 
     source: query.text('source'),
     since: since === undefined ? undefined : iso(since),
     q: query.text('q'),
+    already: query.flag('already') || undefined,
   });
 }
 
@@ -101,11 +102,11 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   const filter = letterFilter(url, ['after', 'limit']);
   const query = readQuery(url, [...FILTERS, 'after', 'limit']);
   const { letters } = await api.tables();
-  const [{ items, next }, { total, kinds, groups }] = await Promise.all([
+  const [{ items, next }, { total, kinds, groups, already }] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),
     letters.summary(filter),
   ]);
-  return { items: await withState(api, items), next, total, kinds, groups };
+  return { items: await withState(api, items), next, total, kinds, groups, already };
 }
 
 async function readLetterGroups(api: ApiContext, url: URL) {

@@ -11,10 +11,12 @@ import {
 import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/resolve-order.ts';
+import { firstItems, itemsIn } from '../../order/order.ts';
+import { shorten } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { pages } from '../../report/lines.ts';
-import { idOf, splitId } from '../read-model/dead-letter-table.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
+import { idOf, splitId } from '../read-model/letter-id.ts';
 
 /** What is done with many dead letters at once. */
 export const PLAN_ACTIONS = ['retry', 'discard'] as const;
@@ -23,7 +25,9 @@ export type PlanAction = (typeof PLAN_ACTIONS)[number];
 type Verdict = RetryVerdict | DiscardVerdict;
 
 /** A dead letter of a plan: what would become of it, and once it was its turn, what became of it. */
-export type PlanItem = Pick<DeadLetterRow, 'id' | 'purchaseOrderNumber' | 'kind' | 'message'> & {
+export type PlanItem = Pick<DeadLetterRow, 'id' | 'purchaseOrderNumber' | 'kind' | 'message' | 'field' | 'already'> & {
+  /** Its first items, or articles where it failed a check. */
+  items?: string;
   verdict: Verdict;
   result?: Verdict;
 };
@@ -120,18 +124,27 @@ async function planFor(
   if (rows.length > MOST_ITEMS) throw tooLarge();
   const { listed, trouble } = await listFor(action, rows, readList);
   const judge = judging(action, listed, context);
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = new Map<string, { verdict: Verdict; items: string }>();
   for await (const page of lettersOf(rows, context)) {
     const found = await judge(page);
-    for (const [i, letter] of page.entries()) verdicts.set(idOf(letter.batch, letter), found[i] ?? 'settled');
+    for (const [i, letter] of page.entries())
+      verdicts.set(idOf(letter.batch, letter), { verdict: found[i] ?? 'settled', items: itemsOf(letter) });
   }
-  const items = rows.map(({ id, purchaseOrderNumber, kind, message }): PlanItem => {
-    return { id, purchaseOrderNumber, kind, message, verdict: verdicts.get(id) ?? 'settled' };
+  const items = rows.map(({ id, purchaseOrderNumber, kind, message, field, already }): PlanItem => {
+    const { verdict = 'settled' as const, items: own = '' } = verdicts.get(id) ?? {};
+    const named = { ...(field && { field }), ...(own && { items: own }), ...(already && { already }) };
+    return { id, purchaseOrderNumber, kind, message, ...named, verdict };
   });
   const at = context.store.time.now();
   const facts = { id: randomUUID(), action, who: context.operator.who, at, until: at + KEPT, state: 'ready' as const };
   const counts = { count: items.filter(({ verdict }) => DOES.has(verdict)).length, total: items.length, done: 0 };
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
+}
+
+/** `A-1 × 5, B-2 × 1`; of an order that failed a check only the articles, as read: its quantities may be wrong. */
+function itemsOf({ payload, articles = [] }: FoundDeadLetter): string {
+  const first = articles.slice(0, 5).map((code) => shorten(code, 40));
+  return firstItems(itemsIn(payload)) || [...first, ...(articles.length > 5 ? ['…'] : [])].join(', ');
 }
 
 /** Only sending again needs the API's list. */

@@ -7,6 +7,7 @@ import { type FullLetter, readLetter, readLetterPage } from '../api/dead-letter-
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection, inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { messageOf } from './letter-message.ts';
 import {
   actForm,
   batchPath,
@@ -49,6 +50,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     textField(url, 'q', 'Order, article or text'),
     select(url, 'kind', 'Kind', KINDS),
     select(url, 'source', 'Source', names),
+    select(url, 'already', 'Already in another file', ['true'], ['yes']),
     ...['signature', 'batch'].flatMap((name) => (url.searchParams.get(name) ? [textField(url, name, name)] : [])),
   ]);
   const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
@@ -69,7 +71,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       ? numberLink(row.purchaseOrderNumber)
       : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
-    html`${inForm(problemText({ field: row.field ?? '', message: row.message }), row.purchaseOrderNumber)}${row.items === undefined ? undefined : html`<div class="quiet">${row.items}</div>`}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    html`${messageOf(row)}${row.now === undefined ? '' : ` (now ${row.now})`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
@@ -77,12 +79,25 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
 ${form}
 ${page.total === 0 ? html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>` : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
+${alreadyNote(url, page)}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
 ${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
 ${nextLink(url, page.next)}`;
   return { title: 'Orders that need you', body };
+}
+
+/** How many of the orders that are listed another file has already, and where these are listed alone. */
+function alreadyNote(url: URL, { already, total }: { already: number; total: number }): Html | undefined {
+  if (already === 0) return undefined;
+  const said = `${count(already)} of them ${already === 1 ? 'is' : 'are'} in another file already, accepted or in progress.`;
+  const compare = 'Compare the items: if it is the same order, discard it here.';
+  if (already === total) return html`<p>${said} ${compare}</p>`;
+  const query = new URLSearchParams(url.searchParams);
+  query.set('already', 'true');
+  query.delete('after');
+  return html`<p>${said} ${link(`/dead-letters?${query.toString()}`, 'Show only these')}, to compare them and discard them together.</p>`;
 }
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */

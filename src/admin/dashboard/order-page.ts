@@ -13,7 +13,7 @@ import { waitClause } from '../../operate/orders/wait-of.ts';
 import { hasInbox, placeText } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
-import { idOf } from '../read-model/dead-letter-table.ts';
+import { idOf } from '../read-model/letter-id.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { changeList, closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';

@@ -7,10 +7,11 @@ import { countsIn, makePlan, runPlan } from '../api/plan-routes.ts';
 import type { Plan, PlanItem } from '../api/plans.ts';
 import type { Reply, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { messageOf } from './letter-message.ts';
 import { actForm, badge, cell, letterPath, link, table } from './parts.ts';
 
 /** Filters of the list that a plan takes over. */
-const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q'];
+const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
 
 /** Begins a plan for every dead letter that the filters of the list select. */
 export function planForm(url: URL, total: number): Html {
@@ -61,11 +62,11 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
     html`${WORDS[verdict as PlanItem['verdict']]}`,
   ]);
   const shown = isOver ? items.slice(0, RESULTS) : items.slice(0, SHOWN);
-  const list = shown.map(({ id, purchaseOrderNumber, kind, message, verdict, result }) => [
-    link(letterPath(id), purchaseOrderNumber || 'no number'),
-    html`${outcomeWord(kind)}`,
-    html`${message}`,
-    html`${isOver && result === undefined ? 'not reached' : WORDS[result ?? verdict]}`,
+  const list = shown.map((item) => [
+    link(letterPath(item.id), item.purchaseOrderNumber || 'no number'),
+    html`${outcomeWord(item.kind)}`,
+    messageOf(item),
+    html`${isOver && item.result === undefined ? 'not reached' : WORDS[item.result ?? item.verdict]}`,
   ]);
   const body = html`<h1>${inWords(action, plan.count)}</h1>
 <p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${count(done)} of ${count(plan.count)}` : ''}</p>

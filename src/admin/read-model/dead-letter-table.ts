@@ -1,8 +1,6 @@
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
-import { placeText } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { refusedItems } from '../../report/dead-letters.ts';
-import { isNameless } from '../../report/story.ts';
+import { keptOf } from './kept-letter.ts';
 import {
   createLetterBatch,
   type DeadLetterRow,
@@ -12,6 +10,7 @@ import {
   type Selected,
   searchText,
 } from './letter-batch.ts';
+import { splitId } from './letter-id.ts';
 
 /** Rows of one kind and signature. */
 export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'message' | 'firstAt' | 'lastAt'> & {
@@ -25,8 +24,10 @@ export type RowGroup = Pick<DeadLetterRow, 'kind' | 'signature' | 'code' | 'mess
   nameless: number;
 };
 
-/** Everything that matches. */
-export type RowSummary = { total: number; kinds: Partial<Record<DeadLetterKind, number>>; groups: RowGroup[] };
+/** Everything that matches. `already`: how many of them another file has. */
+export type RowSummary = { total: number; already: number; groups: RowGroup[] } & {
+  kinds: Partial<Record<DeadLetterKind, number>>;
+};
 
 /** `rows`: everything that matches, where that is little, so that its pages need no second search. */
 type KeptSummary = RowSummary & { rows: readonly DeadLetterRow[] | undefined };
@@ -36,9 +37,6 @@ const SUMMARIES = 50;
 const LITTLE = 1_000;
 
 export type RowPage = { items: DeadLetterRow[]; next: string | undefined };
-
-/** Characters of a message that a list shows and a search finds. */
-const LONGEST = 500;
 
 /** The open dead letters of an environment in memory, about 1 kB each: the newest batch first, in the order of its file. */
 export function createDeadLetterTable() {
@@ -178,13 +176,14 @@ function count(filter: RowFilter, matching: Matching): KeptSummary {
   const little: DeadLetterRow[] = [];
   const kinds: RowSummary['kinds'] = {};
   const groups: Groups = new Map();
-  let total = 0;
+  let [total, already] = [0, 0];
   for (const [, { rows, select }] of matching(filter)) {
     const selected = select(filter, words);
     for (const share of selected) {
       const first = rows[share.at[0] ?? 0];
       if (first === undefined) continue;
       total += share.at.length;
+      already += share.already;
       kinds[first.kind] = (kinds[first.kind] ?? 0) + share.at.length;
       addToGroup(groups, share, first);
     }
@@ -192,7 +191,7 @@ function count(filter: RowFilter, matching: Matching): KeptSummary {
   }
   const each = [...groups.values()].flatMap((ofKind) => [...ofKind.values()]);
   const largest = each.sort((a, b) => b.count - a.count);
-  return { total, kinds, groups: largest, rows: total < LITTLE ? little : undefined };
+  return { total, already, kinds, groups: largest, rows: total < LITTLE ? little : undefined };
 }
 
 /** The selected rows of a batch from a position on, in the order of its file. */
@@ -202,35 +201,6 @@ function inOrder(rows: readonly DeadLetterRow[], selected: readonly Selected[], 
   return at.filter((position) => position >= from).flatMap((position) => rows[position] ?? []);
 }
 
-function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
-  const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, problems } = letter;
-  const message = letter.message.slice(0, LONGEST).toWellFormed();
-  const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
-  const values = (problems ?? []).slice(0, 5).map(({ field, value, message: words }) => `${field} ${value} ${words}`);
-  const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
-  const id = idOf(from.batch, letter);
-  const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
-  const field = problems?.[0]?.field ?? '';
-  const items = refusedItems(letter);
-  const named = { ...row, ...(field === '' ? {} : { field }), ...(items === '' ? {} : { items }) };
-  const full = { id, ...named, batch: from.batch, source: from.source, file: from.file };
-  return { row: full, own, isNameless: isNameless(letter) };
-}
-
-/** `BATCH~line 7`, `BATCH~/orders/3`, or with the number while the place is not known: `BATCH~#PO-1`. */
-export function idOf(
-  batch: string,
-  { location, purchaseOrderNumber }: Pick<DeadLetter, 'location' | 'purchaseOrderNumber'>,
-) {
-  return `${batch}~${location.line === 0 ? `#${purchaseOrderNumber}` : placeText(location)}`;
-}
-
-/** The batch and the place of an id. */
-export function splitId(id: string): [batch: string, place: string] {
-  const at = id.indexOf('~');
-  return at < 0 ? [id, ''] : [id.slice(0, at), id.slice(at + 1)];
-}
-
 /** Where a page continues. A row that was closed meanwhile is found by its line. */
 function indexAfter(rows: readonly DeadLetterRow[], place: string): number {
   const exact = rows.findIndex(({ id }) => splitId(id)[1] === place);
@@ -238,13 +208,4 @@ function indexAfter(rows: readonly DeadLetterRow[], place: string): number {
   const line = Number(/^line (\d+)$/.exec(place)?.[1] ?? 0);
   const next = rows.findIndex(({ location }) => location.line > line);
   return next < 0 ? rows.length : next;
-}
-
-function articlesIn(payload: unknown): string[] {
-  const { items } = (payload ?? {}) as { items?: unknown };
-  if (!Array.isArray(items)) return [];
-  return items.flatMap((item) => {
-    const { articleCode } = (item ?? {}) as { articleCode?: unknown };
-    return typeof articleCode === 'string' ? [articleCode] : [];
-  });
 }

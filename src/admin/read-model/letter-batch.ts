@@ -3,12 +3,12 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 
 /**
  * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field`: the first wrong one.
- * `items`: the first items of a refused order, as text.
+ * `items`: the first items of a refused order, as text. `already`: that another file has the order or row.
  */
 export type DeadLetterRow = Pick<
   DeadLetter,
   'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
-> & { id: string; batch: string; source: string; file: string; field?: string; items?: string };
+> & { id: string; batch: string; source: string; file: string; field?: string; items?: string; already?: string };
 
 /**
  * A row with what a search finds only there: its number, articles and wrong values, as `searchText` writes them.
@@ -18,6 +18,8 @@ export type Kept = { row: DeadLetterRow; own: string; isNameless: boolean };
 
 /** Selects rows; a row must match everything that is given. `q`: part of the number, an article, or the message. */
 export type RowFilter = {
+  /** Only rows that another file has. */
+  already?: true;
   kind?: DeadLetterKind;
   signature?: string;
   batch?: string;
@@ -29,17 +31,20 @@ export type RowFilter = {
 
 /**
  * Rows of one kind and signature in a batch. `at`: their positions in it, ascending. `differs`: their messages contain
- * different values. `nameless`: how many have no order number.
+ * different values. `nameless`: how many have no order number; `already`: how many another file has.
  */
 type Share = Pick<DeadLetterRow, 'kind' | 'signature' | 'firstAt' | 'lastAt'> & {
   at: number[];
   leastLastAt: string;
   differs: boolean;
   nameless: number;
+  already: number;
 };
 
 /** The rows of one share that match, by position. The other facts are those of these rows. */
-export type Selected = Pick<Share, 'firstAt' | 'lastAt' | 'differs' | 'nameless'> & { at: readonly number[] };
+export type Selected = Pick<Share, 'firstAt' | 'lastAt' | 'differs' | 'nameless' | 'already'> & {
+  at: readonly number[];
+};
 
 export type LetterBatch = ReturnType<typeof createLetterBatch>;
 
@@ -58,8 +63,9 @@ export function createLetterBatch(from: { source: string; file: string }, kept: 
   const search = createSearch(from.file, kept);
 
   /** What matches, one entry for each kind and signature. `words`: `q` as `searchText` writes it. */
-  function select({ kind, signature, since }: RowFilter, words: string): Selected[] {
-    const found = words === '' ? undefined : search(words);
+  function select({ kind, signature, since, already }: RowFilter, words: string): Selected[] {
+    const all = words === '' ? undefined : search(words);
+    const found = already ? (all ?? [...rows.keys()]).filter((at) => rows[at]?.already !== undefined) : all;
     if (found?.length === 0) return [];
     const hits = found && bySignature(found, rows);
     return [...shares.values()].flatMap((share) => {
@@ -83,14 +89,15 @@ function sharesOf(kept: readonly Kept[]): Map<string, Share> {
   const shares = new Map<string, Share>();
   for (const [position, { row, isNameless }] of kept.entries()) {
     const { kind, signature, firstAt, lastAt } = row;
-    const nameless = Number(isNameless);
+    const [nameless, already] = [Number(isNameless), Number(row.already !== undefined)];
     const share = shares.get(keyOf(row));
     if (share === undefined) {
-      const one = { kind, signature, firstAt, lastAt, leastLastAt: lastAt, at: [position], differs: false, nameless };
-      shares.set(keyOf(row), one);
+      const one = { kind, signature, firstAt, lastAt, leastLastAt: lastAt, at: [position], differs: false };
+      shares.set(keyOf(row), { ...one, nameless, already });
       continue;
     }
     share.nameless += nameless;
+    share.already += already;
     if (kept[share.at[0] ?? 0]?.row.message !== row.message) share.differs = true;
     share.at.push(position);
     if (firstAt < share.firstAt) share.firstAt = firstAt;
@@ -121,15 +128,16 @@ function selectedOf(kept: readonly Kept[], at: readonly number[]): Selected[] {
   const one = first === undefined ? undefined : kept[first]?.row;
   if (one === undefined) return [];
   let { firstAt, lastAt } = one;
-  let [differs, nameless] = [false, 0];
+  let [differs, nameless, already] = [false, 0, 0];
   for (const position of at) {
     const { row = one, isNameless = false } = kept[position] ?? {};
     if (row.firstAt < firstAt) firstAt = row.firstAt;
     if (row.lastAt > lastAt) lastAt = row.lastAt;
     if (row.message !== one.message) differs = true;
     nameless += Number(isNameless);
+    already += Number(row.already !== undefined);
   }
-  return [{ at, firstAt, lastAt, differs, nameless }];
+  return [{ at, firstAt, lastAt, differs, nameless, already }];
 }
 
 /** The positions of the rows that have a text, ascending; undefined: all of them. */

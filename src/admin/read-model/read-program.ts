@@ -8,7 +8,8 @@ import { readDeadLetters } from '../../report/dead-letters.ts';
 import { readReport } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { isNameless } from '../../report/story.ts';
-import { createDeadLetterTable, idOf } from './dead-letter-table.ts';
+import { createDeadLetterTable } from './dead-letter-table.ts';
+import { idOf } from './letter-id.ts';
 import { createSettledTable, type SettledRow, settledKey } from './settled-table.ts';
 
 /** A report to read; `closings`: what was closed since it was written. */

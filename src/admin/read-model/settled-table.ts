@@ -1,7 +1,7 @@
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import { type Closed, type Closings, closedBy, closingFor, type DeadLetter } from '../../order/dead-letter.ts';
-import { idOf } from './dead-letter-table.ts';
 import { searchText } from './letter-batch.ts';
+import { idOf } from './letter-id.ts';
 
 /** A dead letter that is closed, with who or what closed it. `id` as that of an open one. */
 export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'message' | 'location'> & {

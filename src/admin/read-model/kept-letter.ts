@@ -1,0 +1,48 @@
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
+import { refusedItems } from '../../report/dead-letters.ts';
+import { isNameless } from '../../report/story.ts';
+import { type Kept, searchText } from './letter-batch.ts';
+import { idOf } from './letter-id.ts';
+
+/** Characters of a message that a list shows and a search finds. */
+const LONGEST = 500;
+
+/** An open dead letter as the list keeps it. */
+export function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
+  const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, problems } = letter;
+  const message = letter.message.slice(0, LONGEST).toWellFormed();
+  const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
+  const values = (problems ?? []).slice(0, 5).map(({ field, value, message: words }) => `${field} ${value} ${words}`);
+  const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
+  const id = idOf(from.batch, letter);
+  const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
+  const field = problems?.[0]?.field ?? '';
+  const items = refusedItems(letter);
+  const already = alreadyText(letter);
+  const named = { ...row, ...(field === '' ? {} : { field }), ...(items === '' ? {} : { items }) };
+  const full = { id, ...named, ...(already && { already }), batch: from.batch, source: from.source, file: from.file };
+  return { row: full, own, isNameless: isNameless(letter) };
+}
+
+/**
+ * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
+ * `this number is already accepted from "monday.csv", as A-1 × 5`.
+ */
+function alreadyText({ problems = [] }: DeadLetter): string | undefined {
+  const found = problems.find(({ code }) => code === NUMBER_KNOWN || code === ROW_KNOWN);
+  return found?.message
+    .replace(/ \(batch [\w.-]*\)/, '')
+    .replace(/\. If .*$/s, '')
+    .slice(0, LONGEST)
+    .toWellFormed();
+}
+
+function articlesIn(payload: unknown): string[] {
+  const { items } = (payload ?? {}) as { items?: unknown };
+  if (!Array.isArray(items)) return [];
+  return items.flatMap((item) => {
+    const { articleCode } = (item ?? {}) as { articleCode?: unknown };
+    return typeof articleCode === 'string' ? [articleCode] : [];
+  });
+}

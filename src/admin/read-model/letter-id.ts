@@ -1,0 +1,16 @@
+import type { DeadLetter } from '../../order/dead-letter.ts';
+import { placeText } from '../../order/fixing.ts';
+
+/** `BATCH~line 7`, `BATCH~/orders/3`, or with the number while the place is not known: `BATCH~#PO-1`. */
+export function idOf(
+  batch: string,
+  { location, purchaseOrderNumber }: Pick<DeadLetter, 'location' | 'purchaseOrderNumber'>,
+) {
+  return `${batch}~${location.line === 0 ? `#${purchaseOrderNumber}` : placeText(location)}`;
+}
+
+/** The batch and the place of an id. */
+export function splitId(id: string): [batch: string, place: string] {
+  const at = id.indexOf('~');
+  return at < 0 ? [id, ''] : [id.slice(0, at), id.slice(at + 1)];
+}
