@@ -1,4 +1,4 @@
-import { ago, count, counted, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
+import { ago, count, counted, duration, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
@@ -79,12 +79,19 @@ export function batchText(view: BatchView, now: number, { paint, columns }: Form
     text ? [`  ${title.padEnd(FACT - 2)}${hanging(printable(text), FACT, columns)}\n`] : [],
   );
   return [
-    `${paint('strong', batch.batch)}  ${paint(toneOf(view), standingText(view))}\n`,
+    title(view, { paint, columns }),
     ...lines,
     standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(nameless)}\n`,
     ...outcomes,
     ...nextStep(view).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, columns)}\n`),
   ].join('');
+}
+
+function title(view: BatchView, { paint, columns = Number.POSITIVE_INFINITY }: Format): string {
+  const { batch } = view.batch;
+  const text = standingText(view);
+  const gap = batch.length + 2 + text.length > columns ? '\n  ' : '  ';
+  return `${paint('strong', batch)}${gap}${paint(toneOf(view), text)}\n`;
 }
 
 function rowsNote(nameless: number): string {
@@ -135,22 +142,38 @@ function nextStep({ batch, standing, error }: BatchView): string[] {
   if (standing === 'held') return ['', ...heldSteps(name)];
   if (batch.open > 0) {
     const wait = batch.open === 1 ? 'waits' : 'wait';
-    return ['', `${counted(batch.open, 'order')} ${wait} for a person:`, `  po-sync dead-letters list --batch ${name}`];
+    return [
+      '',
+      `${counted(batch.open, 'order')} ${wait} for a person:`,
+      `  po-sync dead-letters list --batch ${name.slice(-8)}`,
+    ];
   }
   return neededPerson(batch) > 0 ? ['', 'Everything that needed a person is settled.'] : [];
 }
 
-/** Files that could not be read. */
-export function unreadableTable(
-  { unreadable, now }: { unreadable: readonly BatchView[]; now: number },
-  format: Format,
+/** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */
+export function unsettledLines(
+  { batches, now }: { batches: readonly BatchView[]; now: number },
+  { columns }: Format,
 ): string {
-  const columns: Column<BatchView>[] = [
-    { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 12 },
-    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 1 },
-    { title: 'why', of: ({ error }) => error?.message ?? 'see its report', cut: 'end', wish: 30 },
-  ];
-  return table(unreadable, columns, format);
+  const rows = batches.flatMap(({ batch }) => (batch.unsettled ? [{ ...batch, ...batch.unsettled }] : []));
+  if (rows.length === 0) return '';
+  const lines = rows.map(({ name, reason, since }) => printable(`${name}, for ${duration(now - since)}: ${reason}`));
+  return [...lines, ...new Set(rows.map(unsettledText))]
+    .flatMap((text) => wrapped(text, columns))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Files that could not be read, and why. */
+export function unreadableLines(
+  { unreadable, now }: { unreadable: readonly BatchView[]; now: number },
+  { columns }: Format,
+): string {
+  const texts = unreadable.map(({ batch: { name, startedAt }, error }) =>
+    printable(`${name}, taken ${ago(startedAt, now)}: ${error?.message ?? 'see its report'}`),
+  );
+  return texts.map((text) => `${hanging(text, 2, columns)}\n`).join('');
 }
 
 /** The remedy of each unreadable file, or once when it is the same for all. */

@@ -82,13 +82,13 @@ function waitLines({ waitsFor, batch, followedBy }: OpenOrder, start: string, no
   ];
 }
 
-/** What a person can do about a held batch. */
+/** What a person can do about a held batch; the end of its name is enough for every command. */
 export function heldSteps(batch: string): string[] {
   return [
     'Check the refused orders first, then release the batch or cancel it:',
-    `  po-sync dead-letters list --batch ${batch}`,
-    `  po-sync batches release ${batch}`,
-    `  po-sync batches cancel ${batch}`,
+    `  po-sync dead-letters list --batch ${batch.slice(-8)}`,
+    `  po-sync batches release ${batch.slice(-8)}`,
+    `  po-sync batches cancel ${batch.slice(-8)}`,
   ];
 }
 

@@ -2,7 +2,6 @@ import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { unsettledText } from '../../operate/batches/list-batches.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { pausedText } from '../../operate/delivery/pause-delivery.ts';
 import {
@@ -13,14 +12,13 @@ import {
   statusJson,
 } from '../../operate/delivery/read-status.ts';
 import { inboxTrouble, type SourceStatus } from '../../operate/delivery/source-status.ts';
-import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
-import { pauseStepsText } from '../terminal/pause-view.ts';
+import { pauseStepsText, waitLines } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchTable, readingLines, unreadableRemedies, unreadableTable } from './batch-view.ts';
+import { batchTable, readingLines, unreadableLines, unreadableRemedies, unsettledLines } from './batch-view.ts';
 import { heldLines } from './next-step.ts';
 
 /** Milliseconds between two readings of `--watch`. */
@@ -81,18 +79,18 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ...(status.createdTwice > 0 ? [['created twice', createdTwiceText(status, paint)] as [string, string]] : []),
   ];
   const lines = facts.map(([name, text]) => factLines(name, text, format));
-  const { now, sources, batches, unreadable } = status;
+  const { now, batches, unreadable } = status;
   return [
     heading,
     ...lines,
-    section('Orders that wait', waitTable(status, inset(format)) + heldLines(batches, inset(format)), paint),
-    section('Sources', table(sources, sourceColumns(now), inset(format)), paint),
+    section('Orders that wait', waitLines(status, inset(format)) + heldLines(batches, inset(format)), paint),
+    section('Sources', sourceLines(status, inset(format)), paint),
     section('In the inbox', inboxLines(status, inset(format)), paint),
     section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Files not read to their end', readingLines(batches, inset(format)), paint),
     section('No report yet', unsettledLines(status, inset(format)), paint),
-    section('Unreadable files', unreadableTable(status, inset(format)), paint),
+    section('Unreadable files', unreadableLines(status, inset(format)), paint),
     indented(unreadableRemedies(unreadable, inset(format))),
   ].join('');
 }
@@ -171,29 +169,6 @@ function deadLettersText({ deadLetters }: Status, paint: Paint): string {
   return `${paint('bad', count(deadLetters))} ${need} a person (each once); run po-sync dead-letters list`;
 }
 
-function waitTable({ waits, now }: Status, format: Format): string {
-  type Wait = Status['waits'][number];
-  const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
-  const columns: Column<Wait>[] = [
-    { title: 'orders', of: (wait) => count(wait.orders), right: true },
-    { title: 'wait for', of: waitText, cut: 'end', wish: 30 },
-    ...(hasEnds ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }] : []),
-    {
-      title: 'oldest',
-      of: ({ oldest }) => (oldest ? `${nameOf(oldest)}, ${ago(oldest.since, now)}` : '–'),
-      cut: 'end',
-      wish: 16,
-      leaves: 1,
-    },
-  ];
-  return table(waits, columns, format);
-}
-
-/** Of dead letters only the batch is known; the end of its name is enough for every command. */
-function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>): string {
-  return order ?? `batch ${batch.slice(-8)}`;
-}
-
 function inboxLines(status: Status, { columns }: Format): string {
   const text = inboxText(status);
   return text === undefined ? '' : `${wrapped(text, columns).join('\n')}\n`;
@@ -208,6 +183,16 @@ function ignoredLines({ sources }: Status, { columns }: Format): string {
         ),
   );
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** A table, and below it what keeps po-sync from using an inbox. */
+function sourceLines({ sources, now }: Status, format: Format): string {
+  const troubles = sources.flatMap((source) => {
+    const trouble = inboxTrouble(source);
+    return trouble === undefined ? [] : [printable(`${source.name}: ${source.state}; ${trouble}`)];
+  });
+  const lines = troubles.map((text) => `${hanging(text, 2, format.columns)}\n`);
+  return table(sources, sourceColumns(now), format) + lines.join('');
 }
 
 function sourceColumns(now: number): Column<SourceStatus>[] {
@@ -230,21 +215,7 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
   ];
 }
 
-function sourceStateText(status: SourceStatus): string {
-  const { state, code } = status;
+function sourceStateText({ state, code }: SourceStatus): string {
   if (state === 'no match') return 'no file matches';
-  const trouble = inboxTrouble(status);
-  if (trouble !== undefined) return `${state}; ${trouble}`;
   return code === undefined ? state : `${state} (${code})`;
-}
-
-/** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */
-function unsettledLines({ batches, now }: Status, { columns }: Format): string {
-  const rows = batches.flatMap(({ batch }) => (batch.unsettled ? [{ ...batch, ...batch.unsettled }] : []));
-  if (rows.length === 0) return '';
-  const lines = rows.map(({ name, reason, since }) => printable(`${name}, for ${duration(now - since)}: ${reason}`));
-  return [...lines, ...new Set(rows.map(unsettledText))]
-    .flatMap((text) => wrapped(text, columns))
-    .map((line) => `${line}\n`)
-    .join('');
 }

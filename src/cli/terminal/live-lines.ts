@@ -9,7 +9,7 @@ import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
 import { openText } from '../../report/story.ts';
 import { pauseEndText } from './pause-view.ts';
-import { type Paint, printable, type Tone, wrapped } from './print.ts';
+import { hanging, type Paint, printable, type Tone, wrapped } from './print.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 
@@ -175,8 +175,9 @@ export function finalLine(batch: Batch, { page, nameless = 0 }: FinalFacts, form
 }
 
 function withPage(line: string, page: string, { columns }: Format): string {
-  const width = textWidth(stripVTControlCharacters(line)) + textWidth(printable(page)) + 2;
-  return `${line}${width < columns ? '  ' : '\n  '}${printable(page)}\n`;
+  const width = textWidth(stripVTControlCharacters(line));
+  if (width > columns) return `${hanging(line, 2, columns)}\n  ${printable(page)}\n`;
+  return `${line}${width + 2 + textWidth(printable(page)) < columns ? '  ' : '\n  '}${printable(page)}\n`;
 }
 
 /** A batch in the output of `start --once --json`. */

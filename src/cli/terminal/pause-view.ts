@@ -1,6 +1,12 @@
-import { clauses, duration } from '../../core/format.ts';
+import { ago, clauses, count, duration } from '../../core/format.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { endOf, pauseAdvice, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
+import type { Status } from '../../operate/delivery/read-status.ts';
+import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { type Format, hanging, printable } from './print.ts';
+import { type Column, table } from './table.ts';
+
+type Wait = Status['waits'][number];
 
 type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
@@ -29,4 +35,39 @@ export function pauseStepsText(pause: EndingPause, now: number): string {
   // New credentials are read at a start only.
   const needsNoResume = endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
   return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
+}
+
+/** A table without the reasons, which can be long, and below it those that the status does not say elsewhere. */
+export function waitLines({ waits, pauses, batches, listFailure, now }: Status, format: Format): string {
+  const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
+  const columns: Column<Wait>[] = [
+    { title: 'orders', of: (wait) => count(wait.orders), right: true },
+    { title: 'wait for', of: waitInShort, cut: 'end', wish: 30 },
+    ...(hasEnds ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }] : []),
+    {
+      title: 'oldest',
+      of: ({ oldest }) => (oldest ? `${nameOf(oldest)}, ${ago(oldest.since, now)}` : '–'),
+      cut: 'end',
+      wish: 16,
+      leaves: 1,
+    },
+  ];
+  const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [held?.reason, unsettled?.reason]);
+  const known = new Set([...pauses.map(({ reason }) => reason), ...ofBatches]);
+  const isSaid = (wait: Wait) => known.has(wait.reason) || (wait.for === 'list' && listFailure !== undefined);
+  const texts = waits.map((wait) => (isSaid(wait) || waitText(wait) === waitInShort(wait) ? '' : waitText(wait)));
+  const reasons = texts
+    .filter((text) => text !== '')
+    .map((text) => hanging(`For ${printable(text)}.`, 2, format.columns));
+  return table(waits, columns, format) + reasons.map((text) => `${text}\n`).join('');
+}
+
+/** What orders wait for, without the reason; which daemon is missing is no reason. */
+function waitInShort(wait: Wait): string {
+  return waitText(wait.for === 'daemon' ? wait : { ...wait, reason: '' });
+}
+
+/** Of dead letters only the batch is known; the end of its name is enough for every command. */
+function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>): string {
+  return order ?? `batch ${batch.slice(-8)}`;
 }

@@ -102,9 +102,10 @@ describe('the status', () => {
         '  dead letters  3 need a person (each once); run po-sync dead-letters list',
         '',
         'Orders that wait',
-        '  orders  wait for                              until   oldest',
-        '   1,202  the end of the pause: paused by anna  in 5 s  PO-1, 5 min ago',
-        '       3  a person                              –       batch 3f2a91c0, 5 min ago',
+        '  orders  wait for              until   oldest',
+        '   1,202  the end of the pause  in 5 s  PO-1, 5 min ago',
+        '       3  a person              –       batch 3f2a91c0, 5 min ago',
+        '  For the end of the pause: paused by anna.',
         '',
         'Sources',
         '  source  type    state                 path                 last file',
@@ -116,8 +117,7 @@ describe('the status', () => {
         '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  1,200/5,000     1,200     3  5 min ago',
         '',
         'Unreadable files',
-        '  file        taken      why',
-        '  broken.csv  5 min ago  Line 2 opens a quote that is never closed.',
+        '  broken.csv, taken 5 min ago: Line 2 opens a quote that is never closed.',
         '  Close the quote.',
         '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.',
         '',
@@ -141,6 +141,34 @@ describe('the status', () => {
     const text = statusText(STATUS, { paint: plain, columns });
     expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);
     expect(text).toMatch(/\n {2}delivery +paused for 1 min.*\n {16}paused for 5 s/);
+  });
+
+  it.each([undefined, 120, 80])('has each reason in full below its table, with %s columns', (columns) => {
+    const reason = `the API answers 503 ${'and says that it is busy '.repeat(8)}now`;
+    const [first] = STATUS.unreadable;
+    if (first === undefined) throw new Error('no unreadable file');
+    const unreadable = [{ ...first, error: { code: 'x', message: reason, remedy: 'Wait.' } }];
+    const long = `${'orders '.repeat(12)}of November.csv`;
+    const held = { ...BATCH, batch: `20261121T115500Z-${'a'.repeat(70)}-3f2a91c0`, held: { reason, since: 0 } };
+    const view = { batch: { ...held, name: long }, standing: 'held', report: '/reports/b' } as const;
+    const waits = [
+      { for: 'release', reason, orders: 3, unread: 4 },
+      { for: 'retry', reason: `${reason}.`, orders: 2, until: NOW + 60_000 },
+    ] as const;
+    const format = { paint: plain, columns };
+    const text = statusText({ ...STATUS, waits: [...waits], batches: [view], unreadable }, format);
+    const ones = [text, batchText(view, NOW, format)];
+    expect(ones.map((one) => one.replace(/\s+/g, ' ').split(reason).length - 1)).toEqual([3, 1]);
+    expect(text.replace(/\s+/g, ' ')).toContain(`For its next attempt: ${reason}.`);
+    const inTable = text.split('\n').filter((line) => /^ +\d+ {2}/.test(line));
+    expect(inTable.map((line) => line.trim().split(/ {2,}/).slice(0, 3))).toEqual([
+      ['3', 'the release of its batch (4 more are read then)', '–'],
+      ['2', 'its next attempt', 'in 1 min'],
+    ]);
+    if (columns === undefined) return;
+    const wide = ones.flatMap((one) => one.split('\n')).filter((line) => textWidth(line) > columns);
+    // The name of a batch is not broken.
+    expect(wide.filter((line) => line !== held.batch)).toEqual([]);
   });
 
   it('has the remedy of each unreadable file', () => {

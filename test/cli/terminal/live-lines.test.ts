@@ -161,6 +161,16 @@ describe('a finished batch', () => {
     );
   });
 
+  it('is broken between words where it is wider than the terminal', () => {
+    const batch = batchOf({ total: 2250, name: `${'orders '.repeat(9)}of May.csv` });
+    const lines = finalLine(batch, { page: '/reports/b' }, { paint: plain, columns: 80 }).trimEnd().split('\n');
+    expect(lines.map((line) => line.length <= 80)).toEqual([true, true, true]);
+    expect(lines.join(' ').replace(/\s+/g, ' ')).toContain(
+      '2,250 orders in 12 s: 2,247 accepted, 3 invalid; 3 need a person',
+    );
+    expect(lines.at(-1)).toBe('  /reports/b');
+  });
+
   it('says how many of its orders are rows without an order number', () => {
     const line = (nameless: number) =>
       finalLine(batchOf({ total: 2250 }), { page: '/r', nameless }, { paint: plain, columns: 120 });
