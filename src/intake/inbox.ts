@@ -7,7 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { fileNameTrouble, fileRenamed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
-import { environmentOf } from './environment-marker.ts';
+import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
 import type { LineEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
@@ -17,6 +17,8 @@ import { openWatch, type Watch } from './watch.ts';
 
 export type InboxDeps = {
   source: InboxSource;
+  /** The environment that the inbox was marked for at the start; absent: it is not marked. */
+  environment?: string;
   lineEnd?: LineEnd | undefined;
   clock: Clock;
   log: Log;
@@ -27,16 +29,18 @@ export type InboxDeps = {
 const OWN: ReadonlySet<string> = new Set(OWN_FOLDERS);
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
-export function createInbox({ source, lineEnd, clock, log, onReady }: InboxDeps): Watch {
+export function createInbox({ source, environment, lineEnd, clock, log, onReady }: InboxDeps): Watch {
   const namesReported = new Set<string>();
   const gaps = createRetryGaps(clock);
-  let wasMarked = false;
+  // Also before the first look: the folder may be replaced since the start marked it.
+  let wasMarked = environment !== undefined;
 
   /** An unmounted share leaves an empty folder: without the marker seen before it is not the same inbox. */
   async function list(): Promise<string[]> {
     await refuseLinkedFolders(source.path);
     const names = await readNames();
-    const isMarked = (await environmentOf(source.path)) !== undefined;
+    const owner = await (environment ? requireOwnInbox(source.path, environment) : environmentOf(source.path));
+    const isMarked = owner !== undefined;
     if (wasMarked && !isMarked) {
       throw new PoSyncError(
         'folder-missing',

@@ -49,6 +49,7 @@ export async function openSources(deps: SourcesDeps) {
     ...inboxes.map((source) =>
       createInbox({
         source,
+        environment: config.environment,
         lineEnd: lineEndOf(source),
         clock,
         log,

@@ -24,6 +24,7 @@ async function openTestInbox(
   more: Partial<InboxSource> = {},
   onReady = (file: string): Promise<void> => rm(file),
   lineEnd?: 'optional',
+  environment?: string,
 ) {
   const folder = await makeTempFolder();
   const { log, lines } = capturedLog();
@@ -31,6 +32,7 @@ async function openTestInbox(
   const source = inboxSource(folder.path, more);
   const inbox = createInbox({
     source,
+    ...(environment === undefined ? {} : { environment }),
     lineEnd,
     clock: systemClock,
     log,
@@ -53,6 +55,19 @@ async function openTestInbox(
 }
 
 describe('an inbox', () => {
+  test.each([
+    ['has no marker', undefined, 'folder-missing'],
+    ['is marked for another environment', 'production', 'inbox-of-another-environment'],
+  ])('takes nothing when its folder was replaced before the first look by one that %s', async (_, owner, code) => {
+    await using it = await openTestInbox({}, undefined, undefined, 'staging');
+    if (owner !== undefined) await markInbox(it.path, owner);
+    await it.drop('orders.csv');
+    await expect(it.inbox.settleOnce()).rejects.toMatchObject({ code });
+    await it.inbox.tick();
+    expect(it.inbox.healthy()).toBe(false);
+    expect(it.offered).toEqual([]);
+  });
+
   test('offers present and new files once they are stable, each once', async () => {
     await using it = await openTestInbox({ poll: 3_600_000 });
     await it.drop('there.csv');
