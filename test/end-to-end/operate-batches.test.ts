@@ -318,10 +318,33 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(wait.unread).toBeGreaterThan(0);
   expect(wait.orders + wait.unread + refused + accepted).toBe(500);
   const { out: text } = await place.run(['status']);
-  expect(text).toContain(`${wait.unread} more not read yet`);
+  const all = wait.orders + wait.unread;
+  expect(text).toContain(`${wait.unread} more not read yet: ${all} wait in all`);
   expect(text).toContain(`the release of its batch (${wait.unread} more are read then)`);
   const { err } = await place.run(['explain', 'PO-500']);
   expect(err).toContain(`It may be in held.csv: batch ${held.batch} is held`);
+  const { out: findings } = await place.run(['doctor']);
+  expect(findings).toMatch(/held\.csv is held: \d+ of the last/);
+  expect(findings).toContain(`po-sync batches show ${held.batch}`);
+  const id = held.batch.slice(-8);
+  const { out: retried } = await place.run(['dead-letters', 'retry', '--batch', id, '--yes']);
+  expect(retried.replaceAll(/\s+/g, ' ')).toContain(
+    `${held.batch} is held: its orders wait until po-sync batches release ${id}.`,
+  );
+  const { out: released } = await place.run(['batches', 'release', id, '--yes']);
+  expect(released.replaceAll(/\s+/g, ' ')).toBe(
+    `${held.batch}, with ${all} orders without an outcome and those queued to be sent again, is released: they are sent now. Orders that the API refused are sent again by po-sync dead-letters retry --batch ${id}. `,
+  );
+});
+
+it('batches list counts duplicates, which are done although nothing was accepted', async () => {
+  await using place = await openWorkplace();
+  await place.drop('first.csv', csvOf(20));
+  await place.run(['start', '--once']);
+  expect((await place.run(['batches', 'list'])).out).not.toContain('duplicate');
+  await place.drop('again.csv', csvOf(20));
+  await place.run(['start', '--once']);
+  expect((await place.run(['batches', 'list'])).out).toMatch(/again\.csv +finished +20\/20 +0 +20 +0 /);
 });
 
 it('a batch that was cancelled while no daemon ran stays cancelled when the API has another address', async () => {

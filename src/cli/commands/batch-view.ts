@@ -23,18 +23,27 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
     { title: 'batch', of: ({ batch }) => batch.batch, cut: 'start', wish: 9 },
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
     { title: 'state', of: standingText, tone: toneOf },
-    { title: 'done', of: progressOf, right: true, leaves: 3 },
-    { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 1 },
+    { title: 'done', of: progressOf, right: true, leaves: 4 },
+    { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 2 },
+    ...(batches.some(({ batch }) => batch.counts.duplicate > 0) ? [DUPLICATES] : []),
     {
       title: 'open',
       of: ({ batch }) => count(batch.open),
       right: true,
       tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain'),
     },
-    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 2 },
+    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 3 },
   ];
   return table(batches, columns, format);
 }
+
+/** Nothing was sent for them, so a file that was read again is done without an accepted order. */
+const DUPLICATES: Column<BatchView> = {
+  title: 'duplicate',
+  of: ({ batch }) => count(batch.counts.duplicate),
+  right: true,
+  leaves: 1,
+};
 
 /** The files that wait for delivery, a paragraph each. */
 export function readingLines(batches: readonly BatchView[], { columns }: Format): string {

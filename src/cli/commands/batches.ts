@@ -88,8 +88,7 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   const held = { reason: batch.held.reason, since: iso(batch.held.since) };
   if (args.json) printJson(shell, { batch: batch.batch, released, held });
   else {
-    const text = `${batch.batch} ${args.dryRun ? 'would be released' : 'is released'} with ${remaining(batch)}.\n`;
-    shell.out(sentences(text, shell));
+    shell.out(sentences(releaseText(batch, args.dryRun), shell));
   }
   return 0;
 }
@@ -116,10 +115,20 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   return end.accepted > 0 || end.underWay > 0 ? 2 : 0;
 }
 
+/** Orders that `dead-letters retry` queued again wait for the release, too, and keep their refusal in the counts of the batch. */
+function releaseText(batch: Batch, dryRun: boolean): string {
+  const what = dryRun ? 'would be released: they would be sent' : 'is released: they are sent now';
+  const again =
+    batch.counts.refused === 0
+      ? ''
+      : `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${batch.batch.slice(-8)}.\n`;
+  return `${batch.batch}, with ${remaining(batch)} without an outcome and those queued to be sent again, ${what}.\n${again}`;
+}
+
 const UNDO = '  To send them after all, drop the file again.\n';
 
 /** Orders without an outcome; their number is unknown while the file is read. */
 function remaining(batch: Batch): string {
   const orders = totalOrders(batch);
-  return orders === undefined ? 'the rest of its file' : `up to ${counted(orders - settledIn(batch), 'order')}`;
+  return orders === undefined ? 'the rest of its file' : counted(orders - settledIn(batch), 'order');
 }

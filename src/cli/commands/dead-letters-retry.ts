@@ -43,7 +43,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   });
   await refreshReports({ ...context, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
-  else shell.out(sentences(doneText(done, plan, reasons), shell));
+  else shell.out(sentences(doneText(done, plan, reasons) + (await heldText(done, context)), shell));
   return actable(done) < done.total() ? 2 : 0;
 }
 
@@ -94,7 +94,19 @@ function actable(tally: OrderTally): number {
   return retried + asked + found;
 }
 
+/** Names the held batches: orders of them that were queued again are sent after the release. */
+async function heldText(done: OrderTally, { batches }: OperatorContext): Promise<string> {
+  const { retried = 0 } = done.counts();
+  const found = retried === 0 ? [] : await Promise.all([...done.batches].map(batches.find));
+  return found
+    .flatMap((batch) => (batch?.held ? [batch.batch] : []))
+    .map((batch) => `${batch} is held: its orders wait until po-sync batches release ${batch.slice(-8)}.\n`)
+    .join('');
+}
+
 type OrderTally = {
+  /** Batches of the orders that are sent again. */
+  batches: ReadonlySet<string>;
   add(deadLetter: FoundDeadLetter, verdict: RetryVerdict): void;
   counts(): Partial<Record<RetryVerdict, number>>;
   total(): number;
@@ -105,6 +117,7 @@ const SENT = ['retried', 'asked', 'found'] as const;
 /** Counts orders: a second dead letter of an order that is sent again or settled is not left out, it shares the outcome. */
 function tallyOrders(): OrderTally {
   const orders = new Map<string, Set<RetryVerdict>>();
+  const batches = new Set<string>();
   function counts(): Partial<Record<RetryVerdict, number>> {
     const found: Partial<Record<RetryVerdict, number>> = {};
     for (const verdicts of orders.values()) {
@@ -117,7 +130,9 @@ function tallyOrders(): OrderTally {
     return found;
   }
   return {
+    batches,
     add({ purchaseOrderNumber: number, batch, location }, verdict) {
+      if (verdict === 'retried') batches.add(batch);
       // Orders without a number are told apart by their place.
       const key = number || JSON.stringify([batch, location]);
       orders.set(key, (orders.get(key) ?? new Set()).add(verdict));

@@ -187,6 +187,6 @@ function differencesText(
     section(twice, `${orders(twice.length)} created twice. Ask the API's owner to remove all but one of each.`, [
       { title: 'times', of: ({ times }) => times },
     ]),
-    differenceCount(found) === 0 ? 'They agree.\n' : '',
+    differenceCount(found) === 0 ? 'They agree. No order is listed twice.\n' : '',
   ].join('');
 }

@@ -140,7 +140,10 @@ function tokenText({ token }: Status): string {
 function queueText({ queue }: Status, paint: Paint): string {
   const { unsettledOrders, ordersInDoubt, waitingJobs, unreadOrders } = queue;
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
-  const more = unreadOrders > 0 ? `, ${count(unreadOrders)} more not read yet` : '';
+  const more =
+    unreadOrders > 0
+      ? `, ${count(unreadOrders)} more not read yet: ${count(unsettledOrders + unreadOrders)} wait in all`
+      : '';
   return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting${formerAddressText(queue)}`;
 }
 

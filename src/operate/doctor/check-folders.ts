@@ -5,11 +5,11 @@ import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
-import { size } from '../../core/format.ts';
+import { size, withoutStop } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { createBatches } from '../../ledger/batches/batches.ts';
+import { type Batch, createBatches } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import { unsettledText } from '../batches/list-batches.ts';
 import { livingDaemons } from '../daemon.ts';
@@ -157,12 +157,19 @@ export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, config:
 export async function checkBatches(place: Pick<Store, 'redis' | 'keys'>): Promise<Finding[]> {
   const found = await createBatches({ ...place, owner: 'doctor' }).underWay();
   return found.flatMap((batch): Finding[] => {
-    const { name, unsettled } = batch;
+    const { name, unsettled, held } = batch;
+    if (held) return [heldFinding(batch, held.reason)];
     const message = `${name} ${batch.state === 'reading' ? 'cannot be read' : 'has no report yet'}: ${unsettled?.reason}`;
     return unsettled
       ? [{ check: `batch ${batch.batch.slice(-8)}`, state: 'fail', message, remedy: unsettledText(batch) }]
       : [];
   });
+}
+
+function heldFinding({ batch, name }: Batch, reason: string): Finding {
+  const message = `${name} is held: ${withoutStop(reason)}`;
+  const remedy = `Run po-sync batches show ${batch} to see what to do.`;
+  return { check: `batch ${batch.slice(-8)}`, state: 'warn', message, remedy };
 }
 
 /** The permissions of a network share are not reliable: only a test write shows whether the folder is writable. */
