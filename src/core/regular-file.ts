@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, ownersOf, PoSyncError } from './errors.ts';
 import { shownPath } from './folder.ts';
@@ -159,4 +159,12 @@ export async function readTextIfExists(file: string): Promise<string | undefined
 export async function readJsonIfExists(file: string): Promise<unknown> {
   const text = await readTextIfExists(file);
   return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Whether nothing is at this path. False where that cannot be known. */
+export async function isGone(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => false,
+    (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''),
+  );
 }

@@ -2,7 +2,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import {
   cancelBatch,
   cancelledText,
-  isFinished,
+  dismissLost,
   notHeld,
   releaseBatch,
   releasedText,
@@ -86,7 +86,10 @@ async function release(context: OperatorContext, { on }: Request): Promise<Done>
 
 async function cancel(context: OperatorContext, { on }: Request): Promise<Done> {
   const batch = await findBatch(on, context.batches);
-  if (batch.state === 'done') throw isFinished(await viewOf(batch, context));
+  if (batch.state === 'done') {
+    const { end, text } = await dismissLost(await viewOf(batch, context), context);
+    return { document: { batch: batch.batch, ...end }, text };
+  }
   const end = await cancelBatch(batch, context);
   return { document: { batch: batch.batch, ...end }, text: cancelledText(batch, end) };
 }

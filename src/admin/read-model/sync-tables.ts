@@ -138,21 +138,8 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
 
   async function readRow(name: string): Promise<BatchRow | undefined> {
     const found = await redis.hmget(keys.batch(name), ...FIELDS);
-    const [
-      batch,
-      source,
-      file,
-      state,
-      startedAt,
-      open,
-      total,
-      held,
-      unsettled,
-      unreadable,
-      settledPath,
-      fix,
-      ...counted
-    ] = found.map((one) => one ?? undefined);
+    const [batch, source, file, state, startedAt, open, total, held, unsettled, unreadable, fix, ...counted] =
+      found.map((one) => one ?? undefined);
     if (batch === undefined) return undefined;
     const counts = noOutcomes();
     for (const [i, outcome] of OUTCOMES.entries()) counts[outcome] = Number(counted[i] ?? 0);
@@ -170,8 +157,8 @@ function createReading({ config, store, batches, log }: ModelContext, { batches:
       ...(fix === undefined ? {} : { isFixFile: true }),
       counts,
     };
-    if (settledPath === undefined || standingOf(row) !== 'unreadable') return row;
-    return (await isDismissed({ settledPath, open: row.open })) ? { ...row, isDismissed: true } : row;
+    const unread = standingOf(row) === 'unreadable' ? await batches.find(batch) : undefined;
+    return unread !== undefined && (await isDismissed(unread)) ? { ...row, isDismissed: true } : row;
   }
 
   /** Of a batch that Redis forgot, the report says what is not known here. */
@@ -208,7 +195,6 @@ const FIELDS = [
   'held',
   'unsettled',
   'unreadable',
-  'settledPath',
   'isFixFile',
 ].concat(OUTCOMES.map((outcome) => `n:${outcome}`));
 

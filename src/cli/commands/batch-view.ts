@@ -77,8 +77,11 @@ function totalOf(batch: BatchView['batch']): string {
   return inspection === undefined ? '?' : `≤${count(inspection.records)}`;
 }
 
-/** Everything that is known about one batch. `nameless`: how many of its orders are rows without an order number. */
-export function batchText(view: BatchView, now: number, { paint, columns }: Format, nameless = 0): string {
+/** `nameless`: how many orders of a batch are rows without an order number. `isLost`: its file is not where it was put away. */
+type Looked = { nameless: number; isLost: boolean };
+
+/** Everything that is known about one batch. */
+export function batchText(view: BatchView, now: number, { paint, columns }: Format, looked?: Looked): string {
   const { batch, standing } = view;
   const outcomes = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0).map((outcome) => {
     const number = count(batch.counts[outcome]).padStart(9);
@@ -90,9 +93,9 @@ export function batchText(view: BatchView, now: number, { paint, columns }: Form
   return [
     title(view, { paint, columns }),
     ...lines,
-    standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(nameless)}\n`,
+    standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(looked?.nameless)}\n`,
     ...outcomes,
-    ...nextStep(view).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, columns)}\n`),
+    ...nextStep(view, looked?.isLost).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, columns)}\n`),
   ].join('');
 }
 
@@ -103,7 +106,7 @@ function title(view: BatchView, { paint, columns = Number.POSITIVE_INFINITY }: F
   return `${paint('strong', batch)}${gap}${paint(toneOf(view), text)}\n`;
 }
 
-function rowsNote(nameless: number): string {
+function rowsNote(nameless = 0): string {
   if (nameless === 0) return '';
   return nameless === 1
     ? '; 1 of them is a row without an order number'
@@ -136,7 +139,7 @@ function factsOf(view: BatchView, now: number): [title: string, text: string | u
 const sinceText = ({ since, reason }: { since: number; reason: string }) => `since ${stamp(since)}: ${reason}`;
 
 /** Lines; a command, which is not wrapped, begins with spaces. */
-function nextStep({ batch, standing, error }: BatchView): string[] {
+function nextStep({ batch, standing, error }: BatchView, isLost = false): string[] {
   const name = batch.batch;
   if (standing === 'unreadable') {
     const sent =
@@ -145,6 +148,10 @@ function nextStep({ batch, standing, error }: BatchView): string[] {
         : 'Its report lists the orders that were admitted before.';
     const text = `${sent} ${error?.remedy ?? CORRECT_FILE}`;
     if (batch.settledPath === undefined) return ['', text];
+    if (isLost) {
+      const where = `The file is no longer at ${batch.settledPath}: its inbox was moved, or is not mounted.`;
+      return ['', `${text} ${printable(where)} If it needs nobody, dismiss it:`, `  po-sync batches cancel ${name}`];
+    }
     return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
   }
   if (batch.unsettled !== undefined) return ['', unsettledText(batch)];

@@ -3,7 +3,9 @@ import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import {
   cancelBatch,
   cancelledText,
+  dismissLost,
   isFinished,
+  isLost,
   notHeld,
   releaseBatch,
   releasedText,
@@ -18,7 +20,7 @@ import {
   settledIn,
   viewOf,
 } from '../../operate/batches/list-batches.ts';
-import { recorded } from '../../operate/operator-context.ts';
+import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -69,7 +71,8 @@ export async function batchesShowCommand(args: CommonArgs & { batch: string }, s
   if (args.json) printJson(shell, batchJson(batch));
   else {
     const report = await readReport(batch.report).catch(() => undefined);
-    shell.out(batchText(batch, context.store.time.now(), formatOf(shell), report?.nameless));
+    const more = { nameless: report?.nameless ?? 0, isLost: await isLost(batch) };
+    shell.out(batchText(batch, context.store.time.now(), formatOf(shell), more));
   }
   return 0;
 }
@@ -97,7 +100,7 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
 export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
   const batch = await findBatch(args.batch, context.batches);
-  if (batch.state === 'done') throw isFinished(await viewOf(batch, context));
+  if (batch.state === 'done') return await dismiss(await viewOf(batch, context), args, context, shell);
   const left = remaining(batch);
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
@@ -123,6 +126,23 @@ function releaseText(batch: Batch, dryRun: boolean): string {
       ? ''
       : `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${batch.batch.slice(-8)}.\n`;
   return `${batch.batch}, with ${remaining(batch)} without an outcome and those queued to be sent again, ${what}.\n${again}`;
+}
+
+/** Dismisses an unreadable file that is no longer where it was put away. */
+async function dismiss(view: BatchView, args: ActArgs, context: OperatorContext, shell: Shell): Promise<number> {
+  const { batch, name, settledPath } = view.batch;
+  if (!(await isLost(view))) throw isFinished(view);
+  const question = `Dismiss the unreadable file ${name}, which is no longer at ${settledPath}?`;
+  if (args.dryRun) {
+    if (args.json) printJson(shell, { batch, dryRun: true });
+    else shell.out(sentences(`Would dismiss the unreadable file ${name}.\n`, shell));
+    return 0;
+  }
+  if (!(await confirmation(question, args, shell))) return 1;
+  const { end, text } = await recorded({ what: 'cancel', on: batch }, context, () => dismissLost(view, context));
+  if (args.json) printJson(shell, { batch, ...end });
+  else shell.out(sentences(`${printable(text)}\n`, shell));
+  return 0;
 }
 
 const UNDO = '  To send them after all, drop the file again.\n';

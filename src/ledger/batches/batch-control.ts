@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.ts';
 import { stamp } from '../../core/format.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -10,6 +11,8 @@ export type BatchError = { code: string; message: string; remedy?: string; line?
 export type ControlDeps = {
   redis: Redis;
   keys: Keys;
+  /** Of the configuration, to find the files of inboxes that were moved. */
+  sources?: Config['sources'];
   /** Of a daemon that reads files: the latest state of the ledger that it saw. */
   identity?: LedgerIdentity;
 };

@@ -8,6 +8,7 @@ import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
 import { createAftermath, fileChecks, PLACE_KNOWN, type SameContent } from './aftermath.ts';
 import { type BatchError, type ControlDeps, changeOf, createBatchControl } from './batch-control.ts';
+import { placeNow } from './place-now.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
 const LEASE = 10_000;
@@ -62,7 +63,7 @@ export type Batch = {
   counts: OutcomeCounts;
   /** Dead letters that are open. */
   open: number;
-  /** Where its file is since it was settled; absent for a copy of an export. */
+  /** Where its file is since it was settled, also after its inbox was moved; absent for a copy of an export. */
   settledPath?: string;
 };
 
@@ -85,7 +86,7 @@ export function createBatches(deps: ControlDeps & { owner: string }) {
     return (await redis.exists(keys.lease(batch))) === 1;
   }
 
-  const reads = createReads(redis, keys);
+  const reads = createReads(deps);
   return {
     lease,
     isHeld,
@@ -96,10 +97,10 @@ export function createBatches(deps: ControlDeps & { owner: string }) {
   };
 }
 
-function createReads(redis: Redis, keys: Keys) {
+function createReads({ redis, keys, sources = [] }: ControlDeps) {
   async function find(batch: string): Promise<Batch | undefined> {
     const fields = await redis.hgetall(keys.batch(batch));
-    return fields['batch'] === undefined ? undefined : decode(fields);
+    return fields['batch'] === undefined ? undefined : placeNow(decode(fields), sources);
   }
 
   /** Which orders are counted already: a test by ordinal. */
@@ -148,11 +149,10 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   /** Makes the batch known, or finds it again after a crash. `at` is the claim; `claimedIn` its epoch, where known. */
   async function begin(file: ClaimedFile, at: number, claimedIn: string = ''): Promise<Batch> {
     const { batch, source, kind, name, path } = file;
-    const begun = { batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at, claimedIn };
-    const fields = Object.entries(begun);
+    const fields = { batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at, claimedIn };
     const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active, keys.changes];
     for (;;) {
-      await runScript(redis, beginScript, used, [batch, at, ...fields.flat()]);
+      await runScript(redis, beginScript, used, [batch, at, ...Object.entries(fields).flat()]);
       const begun = await find(batch);
       // Redis may forget it in between.
       if (begun) return begun;

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
+import { isGone } from '../../core/regular-file.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -7,7 +8,7 @@ import { aloneOf, ordersUnderWay } from '../../ledger/job.ts';
 import { cancelledResult } from '../../ledger/ledger.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type BatchView, CORRECT_FILE } from './list-batches.ts';
+import { type BatchView, CORRECT_FILE, isDismissed } from './list-batches.ts';
 
 /**
  * `cancelled`: orders that were never sent. `accepted`: orders that the API had accepted by then. `underWay`: orders that were or may have been sent and have no outcome yet;
@@ -159,6 +160,22 @@ export function isFinished({ batch: { batch, name, open, settledPath }, standing
         : 'No action needed: none of its orders waits.',
     facts: { batch },
   });
+}
+
+/** Whether an unreadable file waits for a person, and is not where it was put away: its inbox was moved, or is not mounted. */
+export async function isLost({ batch, standing }: BatchView): Promise<boolean> {
+  const { settledPath } = batch;
+  if (standing !== 'unreadable' || batch.open > 0 || settledPath === undefined) return false;
+  return (await isGone(settledPath)) && !(await isDismissed(batch));
+}
+
+/** A person says that nothing is to be done about a lost file. Throws the error of `isFinished` for any other. */
+export async function dismissLost(view: BatchView, { batches, store, operator }: OperatorContext) {
+  if (!(await isLost(view))) throw isFinished(view);
+  const { batch, name, settledPath } = view.batch;
+  await batches.cancel(batch, { at: store.time.now(), who: operator.who });
+  const end = { cancelled: 0, accepted: 0, underWay: 0, reading: false, dismissed: true };
+  return { end, text: `The unreadable file ${name} is dismissed: it is no longer at ${settledPath}.` };
 }
 
 /** Batches of which the canceled ones are searched for an order. */

@@ -1,7 +1,7 @@
-import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, PoSyncError } from '../../core/errors.ts';
+import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
+import { isGone } from '../../core/regular-file.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { canBeOfFile } from '../../order/batch.ts';
@@ -163,15 +163,12 @@ export const DISMISS =
 
 /**
  * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An
- * inbox without its marker may be a share that is not mounted now.
+ * inbox without its marker may be a share that is not mounted now, or one that was moved: then a person has to say so.
  */
-export async function isDismissed({ settledPath, open }: Pick<Batch, 'settledPath' | 'open'>): Promise<boolean> {
-  if (settledPath === undefined || open > 0) return false;
-  const isThere = await lstat(settledPath).then(
-    () => true,
-    (error: unknown) => codeOf(error) !== 'ENOENT',
-  );
-  if (isThere) return false;
+export async function isDismissed(batch: Pick<Batch, 'settledPath' | 'open' | 'cancelled'>): Promise<boolean> {
+  const { settledPath, open, cancelled } = batch;
+  if (settledPath === undefined || open > 0 || !(await isGone(settledPath))) return false;
+  if (cancelled) return true;
   const inbox = dirname(dirname(dirname(settledPath)));
   return (await environmentOf(inbox).catch(() => undefined)) !== undefined;
 }
