@@ -91,7 +91,7 @@ const MOST_FILES = 500;
 const MOST_IGNORED = 5;
 
 /** The kind of a file that this user may not read. */
-export const NOT_PERMITTED = 'no read permission';
+const NOT_PERMITTED = 'no read permission';
 
 /**
  * Finds among the first names of an inbox what is not a file, and files that this user may not read, these first. Rejects

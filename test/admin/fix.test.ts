@@ -321,8 +321,8 @@ it('a row is left out of an order only when each other row is confirmed, and a r
 });
 
 it('a row that may belong to an order that was sent is compared with it, and not added to it', async () => {
-  await drop('sent.csv', `${HEAD}\nPO-195,NEW,C-5,5\n`);
-  const ids = await drop('sent-again.csv', `${HEAD}\nPO-195,NEW,C-5,5\n,NEW,H-3,4\n,NEW,C-5,5\n`);
+  await drop('known.csv', `${HEAD}\nPO-195,NEW,C-5,5\n`);
+  const ids = await drop('known-again.csv', `${HEAD}\nPO-195,NEW,C-5,5\n,NEW,H-3,4\n,NEW,C-5,5\n`);
   const [above, last] = await Promise.all(
     ['PO-195', ''].map(async (number) => plain((await person.page(pathOf(ids.get(number)))).text)),
   );

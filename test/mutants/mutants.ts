@@ -164,6 +164,20 @@ export const MUTANTS: readonly Mutant[] = [
   },
   // Files
   {
+    without: 'the marker of an inbox before its first look',
+    file: 'src/intake/inbox.ts',
+    find: 'let wasMarked = environment !== undefined;',
+    replace: 'let wasMarked = false;',
+    tests: ['test/intake/inbox.test.ts'],
+  },
+  {
+    without: 'the end of a batch in the step that holds it',
+    file: 'src/ledger/batches/hold.lua',
+    find: "if state == 'done' or ",
+    replace: 'if ',
+    tests: ['test/ledger/hold.test.ts'],
+  },
+  {
     without: 'the full time a file must stay unchanged',
     file: 'src/intake/stability.ts',
     find: 'const isWaiting = unchangedFor < stable ||',
@@ -371,8 +385,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the confirmation of a protected environment',
     file: 'src/config/variables.ts',
-    find: 'protected !== true || said === environment',
-    replace: 'protected !== true || said !== undefined',
+    find: 'protected !== true || (flag ?? said) === environment',
+    replace: 'protected !== true || (flag ?? said) !== undefined',
     tests: ['test/config/variables.test.ts', 'test/cli/load-config.test.ts'],
   },
   {
