@@ -10,6 +10,7 @@ import { NUMBER_KNOWN, NUMBER_TAKEN, ROW_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import type { Problem } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
+import type { Report } from '../report/report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
@@ -148,6 +149,12 @@ export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: 
     };
     return await Promise.all(page.map(tell));
   };
+}
+
+/** The report of a batch whose file is gone says that it does not list all of its orders. */
+export function withoutOrders(report: Report): Report {
+  const warning = `${report.file} was missing when this report was written: only the orders that need a person are listed. The counts are complete.`;
+  return { ...report, warnings: [...report.warnings, warning] };
 }
 
 /** Of a batch whose file is gone, the orders that need a person: the ledger keeps no list of the others. */

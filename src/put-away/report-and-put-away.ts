@@ -26,7 +26,7 @@ import { readOrders } from '../validate/read-orders.ts';
 import { changedAfterRead, countAdmitted, goneText, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
-import { createKnownContent, knownOrders } from './known-content.ts';
+import { createKnownContent, knownOrders, withoutOrders } from './known-content.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { reportOrders } from './report-orders.ts';
 
@@ -64,8 +64,7 @@ export function createReportAndPutAway(context: SettlementContext) {
     if (batch.begunWith !== undefined) {
       // Some orders were admitted: settled when each has its outcome.
       const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
-      const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error));
-      return isKnown ? identity.sha256 : undefined;
+      return (await batches.admitted(batch.batch, total, since, errorOf(error))) ? identity.sha256 : undefined;
     }
     const report = { ...(await reportOf(batch, 'unreadable')), error: await shownError(batch, error), ...identity };
     await writeAnswered({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() }, config);
@@ -95,7 +94,8 @@ export function createReportAndPutAway(context: SettlementContext) {
 async function writeWithoutFile(batch: Batch, report: Report, { config, side, store }: SettlementContext) {
   const folder = join(config.reports.path, batch.batch);
   if (await hasOrders(folder)) return writeProgress(folder, report);
-  await writeAnswered({ folder, report, shape: undefined, orders: knownOrders(batch, { ...side, store }) }, config);
+  const orders = knownOrders(batch, { ...side, store });
+  await writeAnswered({ folder, report: withoutOrders(report), shape: undefined, orders }, config);
 }
 
 /** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */

@@ -48,6 +48,23 @@ export function wasChanged({ error }: Pick<Report, 'error'>): boolean {
   return error?.code === 'unreadable-changed';
 }
 
+/** A comma in a list of facts is hard to see. */
+const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
+
+/** The format of a file in words. */
+export function formatText(format: FileFormat): string {
+  const { delimiter } = format;
+  return [
+    format.type.toUpperCase(),
+    delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
+    format.encoding ?? '',
+    format.decimal === undefined ? '' : `decimal ${format.decimal === ',' ? 'comma' : 'point'}`,
+    format.gzip === true ? 'gzipped' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
 /** The text of `report.json`. */
 export function reportJson(report: Report): string {
   return `${JSON.stringify(report, null, 2)}\n`;

@@ -37,6 +37,21 @@ it('a one-time link signs in; the page follows a pause, ends it by its button, a
   expect(page.requests.filter((url) => !url.startsWith(new URL(link).origin) && !url.startsWith('data:'))).toEqual([]);
 });
 
+it('a page that is open says of an API that is away what the server says, without words of the network', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.drop('first.csv', csvOf(1));
+  await until('the first order', () => place.stored().size === 1);
+  await using browser = await openBrowser();
+  const page = await browser.show(`http://127.0.0.1:${port}/environment`, { width: 1200, height: 900 });
+  await shows(page, 'Delivering');
+  await place.api[Symbol.asyncDispose]();
+  await place.drop('waits.csv', csvOf(2).replaceAll('PO-', 'NEXT-'));
+  await shows(page, 'the order API cannot be reached');
+  expect(await page.evaluate('document.body.innerText')).not.toContain('ECONN');
+});
+
 const shows = (page: Shown, text: string) =>
   until(`the page shows ${text}`, () =>
     page.evaluate<boolean>(`document.body.innerText.includes(${JSON.stringify(text)})`),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openOperator } from '../support/operator.ts';
@@ -124,4 +124,27 @@ it('a held batch whose file is gone ends when it is cancelled, and its report sa
   expect(deadLetters).toHaveLength(counts.refused);
   expect(await readdir(path.join(place.reports, batch))).not.toContain('dead-letters.csv');
   expect(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8')).toContain('held.csv was missing');
+});
+
+it('a batch whose file is gone before its report says that its orders are not listed, also on its page', async () => {
+  await using place = await openWorkplace();
+  await place.run(['pause']);
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('gone.csv', csvOf(5));
+  await until('its orders', async () => (await json(place, 'status')).queue.unsettledOrders === 5);
+  const overview = (await person.page('/')).text;
+  expect(overview).toContain('>gone.csv</a>');
+  const { batch } = (await shown(place)) ?? { batch: '' };
+  await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
+  await place.run(['resume']);
+  const report = await until('the report', async () =>
+    (await place.reportsNow()).find(({ state }) => state === 'finished'),
+  );
+  expect(report).toMatchObject({
+    counts: { accepted: 5 },
+    warnings: [expect.stringMatching(/^gone\.csv was missing when this report was written: only the orders that need/)],
+  });
+  await until('the page', async () =>
+    (await person.page(`/batches/${batch}`)).text.includes('Its orders cannot be listed: gone.csv was missing'),
+  );
 });

@@ -1,4 +1,4 @@
-import { count, iso, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
+import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
@@ -14,10 +14,13 @@ import { inboxText } from '../../operate/delivery/read-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/beside.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
-import { type BatchSum, namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import { sumTable } from './batch-sum.ts';
 import { dayField, settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-pages.ts';
+import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import {
   actForm,
@@ -66,28 +69,6 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
     body: html`<h1>Batches</h1>${form}${note}${items.length === 0 ? none : list}${nextLink(url, next)}`,
   };
 }
-
-/** How many orders arrived in the files that match, on all pages of the list. */
-function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: BatchSum }): Html {
-  const row = (title: string, sum: BatchSum) => {
-    const shown = { ...sum, orders: sum.orders - sum.nameless };
-    return [html`${title}`, ...SUMMED.map((name) => cell(shown[name]))];
-  };
-  const both = [row('files', files), ...(fixFiles.files === 0 ? [] : [row('fix files', fixFiles)])];
-  const all = (name: keyof BatchSum) => files[name] + fixFiles[name];
-  const left = all('orders') - all('accepted') - all('duplicate') - all('cancelled') - all('needPerson');
-  const waiting = left > 0 ? html`, ${orders(left)} without an outcome yet` : undefined;
-  const titles = ['sum', ...SUMMED.map((name) => SUM_TITLES[name] ?? name)];
-  return html`${table('Sum of all that match', titles, both)}<p>Accepted, with those of fix files: ${count(all('accepted'))} different ${all('accepted') === 1 ? 'order' : 'orders'}${waiting}.</p><p class="quiet">An order is accepted only once, but the other columns may count it again: as a duplicate, if it came again unchanged; as one that needed a person, if it came again with other content or with an error; and in each file and fix file in which it was wrong. Therefore do not subtract the accepted orders from the others.</p>`;
-}
-
-const SUM_TITLES: Partial<Record<keyof BatchSum, string>> = {
-  files: 'number',
-  nameless: 'rows without a number',
-  needPerson: 'needed a person',
-  open: 'still open',
-};
-const SUMMED = ['files', 'orders', 'nameless', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
 
 type TableFacts = { now: number; nameless?: readonly number[]; live?: string };
 
@@ -142,7 +123,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
     cell(order.line),
     numberLink(order.purchaseOrderNumber),
     html`${outcomeWord(order.outcome)}${settledText(order)}`,
-    html`${order.message}`,
+    html`${inForm(order.message, order.purchaseOrderNumber)}`,
     timeText(order.at),
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
@@ -155,7 +136,7 @@ ${outcomes(view, nameless)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
 ${ordersHead(view, url)}
-${listed.length === 0 ? undefined : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
+${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
 }
@@ -194,7 +175,8 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ['last outcome', settledIn(batch) === 0 ? undefined : timeText(new Date(batch.lastAt).toISOString())],
     [
       'file',
-      inspection && `${inspection.shape.format.type}, ${count(inspection.records)} records, ${size(inspection.bytes)}`,
+      inspection &&
+        `${formatText(inspection.shape.format)}; ${counted(inspection.records, 'record')}, ${size(inspection.bytes)}`,
     ],
     ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
@@ -225,6 +207,13 @@ function ordersHead({ batch, standing }: BatchView, url: URL): Html | undefined 
   if (standing === 'unreadable' && totalOrders(batch) === undefined) return undefined;
   const form = filterForm(url, batchPath(batch.batch), [select(url, 'outcome', 'Outcome', OUTCOMES)]);
   return html`<h2>Orders</h2>${batch.state === 'done' ? form : html`<p>Listed when the batch is finished.</p>`}`;
+}
+
+/** Why no order is listed. */
+function unlisted({ batch }: BatchView, url: URL): Html | undefined {
+  if (batch.state !== 'done' || !totalOrders(batch)) return undefined;
+  const gone = `Its orders cannot be listed: ${batch.name} was missing when its report was written, or the report was removed.`;
+  return html`<p>${isFiltered(url) ? 'No orders match.' : gone}</p>`;
 }
 
 function actions({ batch, standing }: BatchView, back: string, confirm: string | undefined): Html {

@@ -97,8 +97,12 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
     ['waits for', waitClause(plainPause(open.waitsFor), now)],
     ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}${handedIn(open.by)}`],
     ['batch held', open.waitsFor.reason.includes(open.heldBecause ?? '') ? undefined : open.heldBecause],
-    ['same order in', open.followedBy.length === 0 ? undefined : open.followedBy.join(', ')],
+    ['same order in', open.followedBy.length === 0 ? undefined : html`${open.followedBy.map(batchItem)}`],
   ]);
+}
+
+function batchItem(batch: string, at: number): Html {
+  return html`${at === 0 ? '' : ', '}${link(batchPath(batch), batch)}`;
 }
 
 /** Items shown; the file and the JSON have all. */

@@ -51,6 +51,8 @@ function stateOf(status: SourceStatus): Html {
   if (state === 'ok') return badge('good', 'ok');
   if (state === 'not checked') return html`an address; the daemon reports when it is missing`;
   if (state === 'no match') return html`no file matches`;
+  if (state === 'missing' && status.type === 'export')
+    return html`${badge('bad', state)} po-sync waits until it is there; check the path and the program that writes it`;
   return html`${badge('bad', code === undefined ? state : `${state} (${code})`)} ${inboxTrouble(status)}`;
 }
 

@@ -33,11 +33,12 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['waiting (jobs)', queue.waitingJobs, { live: 'status.queue.waitingJobs' }],
     ['need a person', deadLetters, { live: 'status.deadLetters' }],
     ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
-    ['token', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : 'none yet'],
+    ['token, valid for', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : '–'],
   ];
   // While the lists are being read, it is not known which are rows without an order number.
   const open = deadLetters > 0 ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters)) : undefined;
   const nameless = await namelessIn(api, status.batches);
+  const files = await oldestFiles(api, status);
   const body = html`<h1>Overview</h1>
 ${pauses.map((pause) => pauseBox(pause, now))}
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
@@ -49,7 +50,7 @@ ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 ${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}
 ${inboxNote(status)}
-${waits(status, open)}
+${waits(status, open, files)}
 ${unreadableFiles(status)}
 <h2>Sources</h2>
 ${sources(status)}
@@ -122,8 +123,20 @@ function inboxNote(status: Status): Html | undefined {
   return text === undefined ? undefined : html`<p role="status">${text}.</p>`;
 }
 
+/** The files of the oldest orders that wait, by batch: as people know them, as long as Redis answers. */
+async function oldestFiles({ base }: PageRequest['api'], { waits: groups }: Status): Promise<Map<string, string>> {
+  const found = await Promise.all(
+    groups.map(({ oldest }) => oldest && base.batches.find(oldest.batch).catch(() => undefined)),
+  );
+  return new Map(found.flatMap((batch) => (batch ? [[batch.batch, batch.name] as const] : [])));
+}
+
 /** `open`: in words, how many orders and rows wait for a person. */
-function waits({ waits: groups, now }: Status, open: string | undefined): Html | undefined {
+function waits(
+  { waits: groups, now }: Status,
+  open: string | undefined,
+  files: ReadonlyMap<string, string>,
+): Html | undefined {
   if (groups.length === 0) return undefined;
   const rows = groups.map((wait) => [
     wait.for === 'person' && open !== undefined ? html`${open}` : cell(wait.orders),
@@ -131,14 +144,9 @@ function waits({ waits: groups, now }: Status, open: string | undefined): Html |
     html`${untilText(wait, now) || '–'}`,
     wait.oldest === undefined
       ? html`–`
-      : html`${link(batchPath(wait.oldest.batch), wait.oldest.order ?? plainName(wait.oldest.batch))}, ${agoText(wait.oldest.since, now)}`,
+      : html`${link(batchPath(wait.oldest.batch), wait.oldest.order ?? files.get(wait.oldest.batch) ?? wait.oldest.batch)}, ${agoText(wait.oldest.since, now)}`,
   ]);
   return html`<h2>Orders that wait</h2>${table('Orders that wait', ['orders', 'wait for', 'until', 'oldest'], rows)}`;
-}
-
-/** Source and file of a batch, without its time and its hash. */
-function plainName(batch: string): string {
-  return batch.replace(/^\d{8}T\d{6}Z-|-[0-9a-f]{8}$/g, '');
 }
 
 function unreadableFiles({ unreadable, now }: Status): Html | undefined {

@@ -6,6 +6,7 @@ import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { NUMBER_TAKEN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { formatText } from '../../report/report.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
@@ -125,7 +126,7 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const held = preview.conflict + preview.invalid;
   const rest = held === 0 ? '' : ` ${held === 1 ? '1 needs' : `${count(held)} need`} a person and can be corrected.`;
   const list = preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
-  const words = html`<p>${count(preview.new)} of ${count(preview.orders)} orders of ${name} will be sent.${list}${rest}</p>`;
+  const words = html`<p>${count(preview.new)} of ${counted(preview.orders, 'order')} of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,
@@ -157,10 +158,7 @@ ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflic
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
 ${ordersToSend(preview)}
 ${facts([
-  [
-    'format',
-    [format.type, format.encoding, format.delimiter && `delimiter ${format.delimiter}`].filter(Boolean).join(', '),
-  ],
+  ['format', formatText(format)],
   ['records', count(records)],
 ])}`;
 }

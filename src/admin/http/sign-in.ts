@@ -113,7 +113,8 @@ function loginPage({ hasTokens }: Guard, to: string, failure?: number): Reply {
 <button>Sign in</button>
 </form>`;
   const link = html`<p>On the machine of a daemon you can also run <code>po-sync dashboard</code> and open the link that it prints.</p>`;
-  const body = html`<h1>Sign in</h1>${trouble}${hasTokens ? form : undefined}${link}`;
+  const ask = html`<p>Your operator gives you the token.</p>`;
+  const body = html`<h1>Sign in to po-sync</h1>${trouble}${hasTokens ? html`${form}${ask}` : undefined}${link}`;
   return framePage({ title: 'Sign in', body }, failure ?? 200);
 }
 

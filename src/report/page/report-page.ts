@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
-import { type Report, wasChanged } from '../report.ts';
+import { formatText, type Report, wasChanged } from '../report.ts';
 import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
@@ -96,28 +96,12 @@ function particulars(report: Report, nameless: number): Html {
     ['Orders', count(Math.max(counts.orders - nameless, 0))],
     ...(nameless === 0 ? [] : [['Rows without an order number', count(nameless)] as [string, string]]),
     ['Finished', finishedAt === null ? 'not yet' : timeText(finishedAt)],
-    ['Format', format === null ? 'unknown' : formatOf(format)],
+    ['Format', format === null ? 'unknown' : formatText(format)],
     ['Size', size(report.bytes)],
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${counts.orders === 0 || finishedAt === null ? undefined : html`<p>All orders with their outcomes: ${reportLink('results.csv')} in the folder of reports, or the page of this file in the dashboard.</p>`}</footer>`;
-}
-
-/** A comma in a list of facts is hard to see. */
-const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
-
-function formatOf(format: NonNullable<Report['format']>): string {
-  const { delimiter } = format;
-  return [
-    format.type.toUpperCase(),
-    delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
-    format.encoding ?? '',
-    format.decimal === undefined ? '' : `decimal ${format.decimal === ',' ? 'comma' : 'point'}`,
-    format.gzip === true ? 'gzipped' : '',
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
 }
 
 /** The first line of the page and the sentence below it. `mood` sets its color. */

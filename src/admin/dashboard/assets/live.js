@@ -87,13 +87,23 @@ function showState(tone, words, more = '') {
   state.replaceChildren(badge, more);
 }
 
+/**
+ * As `plainReason` says it on the pages: without the words of the network.
+ * @param {string} reason
+ */
+function plain(reason) {
+  if (reason.startsWith('no complete answer')) return 'the order API gave no complete answer';
+  const isAway = /^(could not be sent: |the token endpoint \S+ does not answer: )/.test(reason);
+  return isAway ? 'the order API cannot be reached' : reason;
+}
+
 /** @param {unknown} document_ */
 function showHeader(document_) {
   const [away, reason] = [valueAt(document_, 'redisAwaySince'), valueAt(document_, 'status.pauses.0.reason')];
   if (typeof away === 'string')
     return showState('bad', 'Redis is not reachable', ` since ${localText(new Date(away))}`);
   // An operator's reason begins with the word.
-  if (typeof reason === 'string') return showState('bad', 'Paused', `: ${reason}`.replace(/^: paused /, ' '));
+  if (typeof reason === 'string') return showState('bad', 'Paused', `: ${plain(reason)}`.replace(/^: paused /, ' '));
   if (valueAt(document_, 'status.daemons.length') === 0) return showState('bad', 'No daemon is running');
   showState('good', 'Delivering');
 }
