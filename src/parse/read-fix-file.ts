@@ -58,7 +58,7 @@ export function lacksIn(problems: readonly { message: string }[]): Lack[] {
 
 function lackIn(message: string): Lack | undefined {
   const [, leftOut] =
-    /^is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
+    /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
   if (leftOut !== undefined) {
     const [, row] = /, here (line \d{1,15}|\/\S+), was in this order$/.exec(leftOut) ?? [];
     const [, more = '0'] = / and (\d{1,15}) more were in this order$/.exec(leftOut) ?? [];

@@ -230,7 +230,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
     case 'repeated-number':
       return `is also the number of another order in this file with different content (${value}); keep one of them`;
     case 'fix-row-missing':
-      return `is not complete: ${value} in the fix file and ${value.endsWith(' more were in this order') ? 'are' : 'is'} not in this order now; enter the number of this order in that row, or add it again if it is gone. To order without it, write ${CONFIRMED} into _error_check of each row of this order`;
+      return `this order is not complete: ${value} in the fix file and ${value.endsWith(' more were in this order') ? 'are' : 'is'} not in this order now; enter the number of this order in that row, or add it again if it is gone. To order without it, write ${CONFIRMED} into _error_check of each row of this order`;
     case 'spreadsheet-rewrite':
       return `${value}; enter the correct value, or write ${CONFIRMED} into _error_check if it is right as it is`;
     case 'too-many-items':

@@ -297,8 +297,10 @@ it('a row is left out of an order only when each other row is confirmed, and a r
 
   const out = { 'out.1': 'leave' };
   const held = plain(await send({ ...out, do: 'send' }));
-  expect(held).toMatch(/is not complete: line 3 of (?:"|&quot;)\S+ \(PO-171, NEW, B, 5\) was in this order/);
+  expect(held).toMatch(/this order is not complete: line 3 of (?:"|&quot;)\S+ \(PO-171, NEW, B, 5\) was in this order/);
   expect(held).toContain('Not sent.');
+  // A box is to be checked, and no cell is wrong.
+  expect(held).toMatch(/PO-171: +it cannot be sent like this\. The messages below say what to do\./);
   expect(await send({ ...out, do: 'check' })).toContain('name="out.1" value="leave" checked');
   // The rows below one that is left out keep their problems.
   expect(await send({ 'out.0': 'leave', 'v.2.3': '0', do: 'check' })).toMatch(

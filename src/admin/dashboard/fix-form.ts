@@ -94,7 +94,7 @@ const VERDICTS: Record<CheckedCorrection['orders'][number]['verdict'], string> =
   duplicate: 'the same order is accepted or in progress. Nothing is sent, and this order is settled.',
   conflict: NUMBER_TAKEN,
   waiting: 'an order with the same content already waits for a person.',
-  invalid: 'some cells must be corrected first.',
+  invalid: 'it cannot be sent like this. The messages below say what to do.',
 };
 
 function form(
@@ -141,7 +141,7 @@ function rowPart(
 ): Html {
   const named = row.cells.map(({ name }) => plain(name));
   const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
-  const general = own.map(({ message }) => html`<p class="bad">${message}</p>`);
+  const general = own.map(({ message }) => html`<p class="bad sentence">${message}</p>`);
   const cells = row.cells.map((cell, i) => {
     const wrong = found.filter(({ field }) => field !== '' && plain(field) === plain(cell.name));
     // Of columns with the same name, only the first is sent.
