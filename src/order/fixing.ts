@@ -47,6 +47,10 @@ export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
 export const NUMBER_TAKEN =
   'If this is the same order, discard it: the API cannot change an order, so agree on the change with the supplier. Enter another number only if it really is another order.';
 
+/** What discarding does not do: the number is free afterwards. */
+export const DISCARDED_AGAIN =
+  'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.';
+
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
 export const NUMBER_KNOWN = 'number-known';
 

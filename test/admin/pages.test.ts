@@ -196,7 +196,7 @@ describe('a person who operates', () => {
   it('sends a refused order again, discards one, and is named in the history and the actions', async () => {
     const letter = `/dead-letters/${encodeURIComponent(`${batch}~line 3`)}`;
     expect(await page(letter)).toMatch(
-      /<input type="checkbox" required> PO-3 is not sent with this content.*<button class="bad">Discard</s,
+      /<input type="checkbox" required> PO-3 is not sent from this file.* A file that brings a discarded order again can send it: .*<button class="bad">Discard</s,
     );
     expect(await submit(letter, `${letter}/retry`)).toContain('PO-3 is sent again.');
     await until('the order is refused again', async () => (await page('/order?number=PO-3')).includes('refused'));
@@ -387,6 +387,9 @@ it('the page of a held batch says first what a person decides, and empty lists s
     return text.includes('<strong>Held</strong>') && text;
   });
   expect(page).toMatch(/<strong>Held<\/strong> since .*same refusal.*Release or cancel it below\..*<dt>batch</s);
+  expect(page).toMatch(
+    /If they are wrong in the file, release: .* in one fix file\. If most orders of the file are wrong, cancel/,
+  );
 });
 
 it('pages say of a batch why its report is missing, where a waiting order came from, and that a file was cancelled', async () => {

@@ -299,6 +299,29 @@ it('explain names release and cancel for an order that is not read because its b
   expect((await person.page('/order?number=PO-500')).text).toContain(`its batch ${held.batch} is held`);
 });
 
+it('of a held file that was cancelled, the corrected file settles the refused orders and sends the others', async () => {
+  await using place = await openWorkplace({
+    faults: { faults: [{ kind: 'answer', status: 400, message: 'no such article', articles: ['OLD'] }] },
+    delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+  });
+  place.start(['start']);
+  const list = (article: string) =>
+    `${csvOf(2)}${Array.from({ length: 40 }, (_, i) => `OLD-${i},NEW,${article},1\n`).join('')}`;
+  await place.drop('held.csv', list('OLD'));
+  const held = await until('the hold', async () => {
+    const { batches }: { batches: ShownBatch[] } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+    return batches.find(({ state }) => state === 'held');
+  });
+  await place.run(['batches', 'cancel', held.batch, '--yes']);
+  const finished = (file: string) =>
+    until(file, async () => (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'));
+  expect((await finished('held.csv')).open).toBeGreaterThan(0);
+  await place.drop('corrected.csv', list('NEW'));
+  expect(await finished('corrected.csv')).toMatchObject({ open: 0 });
+  await until('nothing to do', async () => (await finished('held.csv')).open === 0);
+  expect([...place.stored().values()]).toEqual(Array.from({ length: 42 }, () => 1));
+});
+
 it('start --once ends with 2 when a batch is held, also with its file half read', async () => {
   await using place = await openWorkplace({
     faults: { faults: [{ ...WRONG, calls: '1-500' }] },

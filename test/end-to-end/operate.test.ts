@@ -137,7 +137,9 @@ describe("the operator's commands", () => {
 
   it('discard without a filter shows how many of each kind, and needs --all where nobody is asked', async () => {
     const { out } = await run('dead-letters', 'discard', '--dry-run');
-    expect(out).toBe('6 orders would be discarded: 4 invalid, 2 refused.\n');
+    expect(out).toBe(
+      '6 orders would be discarded: 4 invalid, 2 refused.\nA file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.\n',
+    );
     const refused = { error: { code: 'usage-missing-filter', remedy: expect.stringContaining('--all') } };
     expect(await json('dead-letters', 'discard', '--yes')).toMatchObject({ code: 1, document: refused });
     expect(await json('dead-letters', 'discard', '--limit', '1', '--yes')).toMatchObject({

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, outcomeWord } from '../../core/format.ts';
+import { DISCARDED_AGAIN } from '../../order/fixing.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -105,7 +106,8 @@ function confirmation({ id, action, count: number }: Plan, confirm: string | und
     fields: expected,
     ...(action === 'discard' ? { tone: 'bad' } : {}),
   });
-  return html`<p>Only these orders are affected. An order that changes in the meantime is skipped.</p><div class="acts">${act}</div>`;
+  const again = action === 'discard' ? ` ${DISCARDED_AGAIN}` : '';
+  return html`<p>Only these orders are affected. An order that changes in the meantime is skipped.${again}</p><div class="acts">${act}</div>`;
 }
 
 /** What the forms of these pages do. */

@@ -10,6 +10,7 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../operate/orders/resolve-order.ts';
+import { DISCARDED_AGAIN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
@@ -97,7 +98,9 @@ function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isF
     ([why, number]) => `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
   );
   return [
-    discarded === 0 || isFinal ? '' : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n`,
+    discarded === 0 || isFinal
+      ? ''
+      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${DISCARDED_AGAIN}\n`,
     ...lines,
   ].join('');
 }

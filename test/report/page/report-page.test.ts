@@ -284,6 +284,12 @@ describe('a held batch', () => {
     expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
     expect(text).toContain('Show this page to your operator, who decides. Do not drop the file again.');
     expect(text).toContain('correct and drop it, or discard what is not to be sent.');
+    expect(text).toMatch(
+      /If they are right ?, the mapping or the API may be wrong.*correct the mapping and drop the file again/,
+    );
+    expect(text).toMatch(
+      /If they are wrong in the file ?, release the batch: .* in one fix file\. If most .*, cancel it instead/,
+    );
   });
 
   it('names the articles that occur in several of the refused orders', () => {
