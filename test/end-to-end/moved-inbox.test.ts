@@ -1,6 +1,7 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -54,6 +55,13 @@ it('an unreadable file that was removed before its inbox was moved waits until a
   const { out } = await place.run(['batches', 'show', batch]);
   expect(out).toContain(`The file is no longer at ${settledPath}: its inbox was moved, or is not mounted.`);
   expect(out).toContain(`dismiss it:\n  po-sync batches cancel ${batch}\n`);
+
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  const page = await fetch(`http://127.0.0.1:${port}/batches/${batch}`);
+  expect(await page.text()).toContain(`run <code>po-sync batches cancel ${batch}</code>`);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
 
   expect(await place.run([...cancel, '--dry-run'])).toMatchObject({ out: expect.stringContaining('Would dismiss') });
   expect(await json(place, ...cancel)).toMatchObject({ batch, dismissed: true, cancelled: 0 });

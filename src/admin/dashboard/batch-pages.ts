@@ -1,6 +1,6 @@
 import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
-import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
+import { cancelledBy, isLost } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
   type BatchView,
@@ -130,7 +130,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const body = html`<h1>${batch.name}</h1>
 <p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${heldBox(view, mayOperate)}
-${factsOf(view, await fixFilesIn(view.report))}
+${factsOf(view, await fixFilesIn(view.report), await isLost(view))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
 ${settledNote(batch)}
@@ -158,8 +158,9 @@ function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | un
 <br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again.</div>`;
 }
 
-function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[]): Html {
-  const toDismiss = standing === 'unreadable' && batch.open === 0 ? batch.settledPath : undefined;
+function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[], lost: boolean): Html {
+  const file = standing === 'unreadable' && batch.open === 0 ? batch.settledPath : undefined;
+  const toDismiss = lost ? `po-sync batches cancel ${batch.batch}` : file;
   const { inspection, unsettled } = batch;
   const results = totalOrders(batch) === undefined ? [] : ['results.csv'];
   const files = batch.state === 'done' ? ['report.html', ...results, ...fixes] : [];
@@ -180,7 +181,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ],
     ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
-    ['to dismiss it', toDismiss && html`remove <code>${toDismiss}</code>`],
+    ['to dismiss it', toDismiss && html`${lost ? 'run' : 'remove'} <code>${toDismiss}</code>`],
     [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
