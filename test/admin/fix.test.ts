@@ -315,9 +315,11 @@ it('a row is left out of an order only when each other row is confirmed, and a r
   expect((await person.call('POST', path, { ...body, dryRun: true })).body).toMatchObject({ isReady: true });
   await person.submit(path, { ...fields, ...out, 'ok.0': 'confirmed', 'ok.2': 'confirmed', do: 'send' });
   await until('the order', () => place.stored().get('PO-171') === 1);
-  await until('the history', async () => {
-    return (await person.page('/order?number=PO-171')).text.includes('line 3 removed: PO-171, NEW, B, 5');
+  const history = await until('the history', async () => {
+    const page = (await person.page('/order?number=PO-171')).text;
+    return page.includes('line 3 removed: PO-171, NEW, B, 5') && page;
   });
+  expect(history).toContain('The API cannot change an accepted order. If it is wrong, agree on the change');
   const { body: order } = await person.call('GET', '/order?number=PO-171');
   expect(order).toMatchObject({ content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] } });
 });

@@ -49,13 +49,16 @@ it('an order names its other problems in short', () => {
   );
 });
 
-it('an order says in full that its number is known, because the next steps refer to it', () => {
-  const message = `this number is already accepted from "${'n'.repeat(90)}.csv" (batch b-1), as A × 1. If so; or not.`;
-  const known = problem(2, { field: '', code: 'number-known', value: '', message });
-  const others = ['A', 'B', 'C', 'D', 'E'].map((field) => problem(2, { field, code: 'missing' }));
-  const [group] = groupsOf(wrong(rows(2, ['7']), ...others, known).deadLetter);
-  expect(group?.orders[0]?.also).toMatch(/; 1 more; this number is .* as A × 1\. If so; or not\.$/);
-});
+it.each(['number-known', 'row-known'])(
+  'an order says %s first and in full, because the next steps refer to it',
+  (code) => {
+    const message = `this number is already accepted from "${'n'.repeat(90)}.csv" (batch b-1), as A × 1. If so; or not.`;
+    const known = problem(2, { field: '', code, value: '', message });
+    const others = ['A', 'B', 'C', 'D', 'E'].map((field) => problem(2, { field, code: 'missing' }));
+    const [group] = groupsOf(wrong(rows(2, ['7']), ...others, known).deadLetter);
+    expect(group?.orders[0]?.also).toMatch(/^this number is .* as A × 1\. If so; or not\.; B: .*; 1 more$/);
+  },
+);
 
 it('errors after the first 200 groups share one group for each kind', () => {
   const deadLetters = Array.from({ length: 300 }, (_, index) => {
