@@ -10,10 +10,12 @@ import { createApiContext } from './api/api-context.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { fixRoutes } from './api/fix-routes.ts';
+import { orderListRoutes } from './api/order-list-route.ts';
 import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
+import { orderListPageRoutes } from './dashboard/order-list-part.ts';
 import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
 import { planPageRoutes } from './dashboard/plan-pages.ts';
 import { uploadPageRoutes } from './dashboard/upload-pages.ts';
@@ -71,12 +73,14 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...signInRoutes({ guard, sessions }),
       ...statusRoutes(api),
       ...batchRoutes(api),
+      ...orderListRoutes(api),
       ...deadLetterRoutes(api),
       ...fixRoutes(api),
       ...uploadRoutes(api),
       ...planRoutes(api),
       ...actRoutes(api),
       ...pageRoutes(api),
+      ...orderListPageRoutes(api),
       ...fixPageRoutes(api),
       ...uploadPageRoutes(api),
       ...planPageRoutes(api),

@@ -2,20 +2,20 @@ import { type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
+/** The columns of `results.csv`. */
+export const RESULT_COLUMNS = ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'] as const;
+
 /** The header of `results.csv`. The file is UTF-8 with commas and line feeds, independent of the input. */
-export const RESULTS_HEADER = csvLine(
-  ['line', 'purchaseOrderNumber', 'outcome', 'attempts', 'at', 'code', 'message'],
-  PLAIN_DIALECT,
-);
+export const RESULTS_HEADER = csvLine(RESULT_COLUMNS, PLAIN_DIALECT);
 
 /** The line of one order in `results.csv`; texts that a spreadsheet would run as a formula are neutralized. */
 export function resultLine(result: OrderResult): string {
-  const { line, purchaseOrderNumber, outcome, attempts, at, code, message } = result;
-  const cells = [line, purchaseOrderNumber, outcome, attempts, at, code, message];
-  return csvLine(
-    cells.map((cell) => escapeFormula(String(cell))),
-    PLAIN_DIALECT,
-  );
+  return csvLine(resultCells(result).map(escapeFormula), PLAIN_DIALECT);
+}
+
+/** The texts of one order in the order of the columns. */
+export function resultCells(result: OrderResult): string[] {
+  return RESULT_COLUMNS.map((name) => String(result[name]));
 }
 
 /** Reads the results of a `results.csv` one at a time; skips lines that `resultLine` did not write. */

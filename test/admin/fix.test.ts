@@ -153,8 +153,8 @@ it('the list of batches sums the orders of a day, and fix files apart', async ()
   expect(text).toMatch(/<div>fix files<\/div>.*in each file and fix file in which it was wrong\./s);
   expect(text).toContain('<p>Accepted, with those of fix files: 1 different order.</p>');
   // One cell of the label's grid, so that it does not break.
-  const title = '<label><span>Day (<span data-zone>UTC</span>)</span> ';
-  expect(text).toContain(`${title}<input name="day" type="date" value=""></label>`);
+  const title = '<label><span>From (<span data-zone>UTC</span>)</span> ';
+  expect(text).toContain(`${title}<input name="from" type="date" value=""></label>`);
 });
 
 it('the sum of batches counts no duplicate as a different order, and no row without a number as an order', async () => {

@@ -61,21 +61,38 @@ export function batchRoutes(api: ApiContext): Route[] {
   return routes.map(api.needingRedis);
 }
 
-/** The parameters of a list of batches. */
-const BATCH_PARAMETERS = ['state', 'open', 'source', 'q', 'day', 'zone', 'since', 'until', 'after', 'limit'];
+/** The parameters that select batches. */
+export const BATCH_FILTERS: readonly string[] = [
+  'state',
+  'open',
+  'source',
+  'q',
+  'day',
+  'from',
+  'to',
+  'zone',
+  'since',
+  'until',
+];
 
-/** A page of batches, newest first, each as Redis has it now. */
-export async function readBatchPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, BATCH_PARAMETERS);
-  const filter = given<BatchRowFilter>({
+/** The batches that a request selects. */
+export function batchFilter(url: URL, more: readonly string[] = []): BatchRowFilter {
+  const query = readQuery(url, [...BATCH_FILTERS, ...more]);
+  return given<BatchRowFilter>({
     state: query.oneOf('state', STANDINGS),
     open: query.flag('open') ? true : undefined,
     source: query.text('source'),
     q: query.text('q'),
     since: query.time('since'),
     until: query.time('until'),
-    ...query.day(),
+    ...query.days(),
   });
+}
+
+/** A page of batches, newest first, each as Redis has it now. */
+export async function readBatchPage(api: ApiContext, url: URL) {
+  const filter = batchFilter(url, ['after', 'limit']);
+  const query = readQuery(url, [...BATCH_FILTERS, 'after', 'limit']);
   const { batches, letters } = await api.tables();
   const { names, next } = batches.page(filter, query.limit(), query.text('after'));
   const found = await Promise.all(names.map(api.base.batches.find));

@@ -67,8 +67,8 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
 
 /** A page of closed dead letters, the newest first. */
 export async function readSettledPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, ['day', 'zone', 'since', 'until', 'who', 'q', 'after', 'limit']);
-  const { since, until } = query.day() ?? { since: query.time('since'), until: query.time('until') };
+  const query = readQuery(url, ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'after', 'limit']);
+  const { since, until } = query.days() ?? { since: query.time('since'), until: query.time('until') };
   const filter = given<SettledFilter>({
     since: since === undefined ? undefined : iso(since),
     until: until === undefined ? undefined : iso(until),

@@ -58,19 +58,34 @@ export function readQuery({ searchParams }: URL, known: readonly string[]) {
     return at;
   }
 
-  /** The first and, excluded, the last millisecond of `day` in the time zone `zone`, by default UTC. */
-  function day(): { since: number; until: number } | undefined {
-    const given = text('day');
-    if (given === undefined) return undefined;
-    if (!/^\d{4}-\d\d-\d\d$/.test(given)) throw wrong('day', 'day must be a date, such as 2026-11-21.');
-    const start = time('day') ?? 0;
-    const offsetAt = offsetIn(text('zone') ?? 'UTC');
-    // The offset may change on that day.
-    const [since, until] = [start, start + DAY].map((at) => at - offsetAt(at - offsetAt(at)));
-    return { since: since ?? start, until: until ?? start };
-  }
+  return { text, oneOf, flag, whole, limit, time, days: () => daysIn(text) };
+}
 
-  return { text, oneOf, flag, whole, limit, time, day };
+/** The first and, excluded, the last millisecond; undefined without a limit. */
+type Range = { since?: number; until?: number };
+
+/** What `day` has and the days `from` and `to` include, in the time zone `zone`, by default UTC; undefined without any of them. */
+function daysIn(text: (name: string) => string | undefined): Range | undefined {
+  const zone = text('zone') ?? 'UTC';
+  const [one, from, to] = ['day', 'from', 'to'].map((name) => dayIn(zone, name, text(name)));
+  if (from && to && from.since >= to.until) throw wrong('to', 'to must not be before from.');
+  const since = [one, from].flatMap((range) => range?.since ?? []);
+  const until = [one, to].flatMap((range) => range?.until ?? []);
+  if (since.length + until.length === 0) return undefined;
+  return {
+    ...(since.length > 0 && { since: Math.max(...since) }),
+    ...(until.length > 0 && { until: Math.min(...until) }),
+  };
+}
+
+function dayIn(zone: string, name: string, given: string | undefined): Required<Range> | undefined {
+  if (given === undefined) return undefined;
+  const start = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(given) : Number.NaN;
+  if (Number.isNaN(start)) throw wrong(name, `${name} must be a date, such as 2026-11-21.`);
+  const offsetAt = offsetIn(zone);
+  // The offset may change on that day.
+  const [since = start, until = start] = [start, start + DAY].map((at) => at - offsetAt(at - offsetAt(at)));
+  return { since, until };
 }
 
 const DAY = 86_400_000;

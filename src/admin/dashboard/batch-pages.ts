@@ -18,16 +18,18 @@ import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { sumTable } from './batch-sum.ts';
-import { dayField, settledText } from './corrections-page.ts';
+import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-pages.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { orderListLinks } from './order-list-part.ts';
 import {
   actForm,
   agoText,
   badge,
   batchPath,
   cell,
+  dayFields,
   facts,
   filterForm,
   isFiltered,
@@ -53,7 +55,7 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const now = api.base.store.time.now();
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/batches', [
-    dayField(url),
+    dayFields(url),
     textField(url, 'q', 'File or batch'),
     select(url, 'state', 'State', Object.keys(TONES)),
     select(url, 'source', 'Source', names),
@@ -61,7 +63,7 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   ]);
   const nameless = await namelessIn(api, items);
   const inInbox = inboxText((await api.snapshot()).status);
-  const list = html`${sumTable(sum)}${batchTable('Batches', items, { now, nameless })}`;
+  const list = html`${sumTable(sum)}${orderListLinks(url)}${batchTable('Batches', items, { now, nameless })}`;
   const none = html`<p>${isFiltered(url) ? 'No batches match.' : 'No file was taken yet. Each file is listed here as soon as po-sync takes it.'}</p>`;
   const note = inInbox && html`<p role="status">${inInbox}.</p>`;
   return {

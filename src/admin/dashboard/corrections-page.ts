@@ -6,13 +6,13 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readSettledPage } from '../api/dead-letter-routes.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { batchPath, filterForm, letterPath, link, nextLink, orderPath, table, textField } from './parts.ts';
+import { batchPath, dayFields, filterForm, letterPath, link, nextLink, orderPath, table, textField } from './parts.ts';
 
 /** Orders that needed a person, and who or what settled them: the newest first, by day, person and order. */
 export async function correctionsPage({ api, url }: PageRequest): Promise<Content> {
   const { items, next, unread } = await readSettledPage(api, url);
   const form = filterForm(url, '/corrections', [
-    dayField(url),
+    dayFields(url),
     textField(url, 'who', 'Person'),
     textField(url, 'q', 'Order, value or file'),
   ]);
@@ -30,12 +30,6 @@ ${unread === 0 ? undefined : html`<p role="status">Older reports are being read:
 ${rows.length === 0 ? html`<p>No corrections match.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
 ${nextLink(url, next)}`;
   return { title: 'Corrections', body };
-}
-
-/** A day; a script sets the reader's time zone, in which times are shown. */
-export function dayField(url: URL): Html {
-  const [day, zone] = ['day', 'zone'].map((name) => url.searchParams.get(name) ?? '');
-  return html`<label><span>Day (<span data-zone>${zone || 'UTC'}</span>)</span> <input name="day" type="date" value="${day}"></label><input type="hidden" name="zone" value="${zone}" data-zone>`;
 }
 
 /** That a later file settled an order without showing what was changed: it did not name the rows that it corrects. */

@@ -127,3 +127,12 @@ export function select(url: URL, name: string, title: string, values: readonly s
   });
   return html`<label>${title} <select name="${name}"><option value="">any</option>${options}</select></label>`;
 }
+
+/** The first and the last day; a script sets the reader's time zone, in which times are shown. */
+export function dayFields(url: URL): Html {
+  const value = (name: string) => url.searchParams.get(name) ?? '';
+  const zone = value('zone');
+  const field = (name: string, title: Html) =>
+    html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name) || value('day')}"></label>`;
+  return html`${field('from', html`From (<span data-zone>${zone || 'UTC'}</span>)`)}${field('to', html`To`)}<input type="hidden" name="zone" value="${zone}" data-zone>`;
+}

@@ -1,7 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, size } from '../../core/format.ts';
 import { unreadText } from '../../operate/orders/wait-of.ts';
-import type { UploadPreview } from '../../operate/uploads/preview-upload.ts';
+import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { NUMBER_TAKEN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
@@ -12,7 +12,6 @@ import type { ApiContext } from '../api/api-context.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { ordersToSend } from './orders-to-send.ts';
 import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
@@ -161,6 +160,25 @@ ${facts([
   ['format', formatText(format)],
   ['records', count(records)],
 ])}`;
+}
+
+/** The orders that an upload would send, with their items, for a person who reads them before they are sent. */
+function ordersToSend({ toSend, first, new: all }: UploadPreview): Html | undefined {
+  if (toSend.length === 0) return undefined;
+  const rows = toSend.map((order) => [html`${order.purchaseOrderNumber}`, cell(order.line), itemList(order)]);
+  const more =
+    all > toSend.length
+      ? html`<p>And ${counted(all - toSend.length, 'more order')}: the list has only the first ${count(toSend.length)}.</p>`
+      : undefined;
+  return html`<h2 id="to-send">Orders that would be sent</h2>
+<p>Read the articles and quantities: a wrong article, or a zero too many, passes every check here. The API decides whether it takes an article.</p>
+${table('Orders that would be sent', ['order', 'line', 'articles and quantities'], rows)}${more}
+<details><summary>The first of them in the form of the API</summary><pre tabindex="0">${JSON.stringify(first)}</pre></details>`;
+}
+
+function itemList({ items, moreItems = 0 }: OrderToSend): Html {
+  const all = items.map(({ articleCode, quantity }) => html`<li>${articleCode} × <b>${String(quantity)}</b></li>`);
+  return html`<ul class="items">${all}${moreItems === 0 ? undefined : html`<li>and ${counted(moreItems, 'more item')}</li>`}</ul>`;
 }
 
 /** What the forms of these pages do. */

@@ -3,15 +3,19 @@ import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { type Existing, existingOf } from '../../ledger/adopt.ts';
 import { sameContentText } from '../../order/batch.ts';
-import { firstItems, type Order } from '../../order/order.ts';
+import { LIMITS } from '../../order/limits.ts';
+import { firstItems, type Item, type Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
+import { shorten } from '../../order/text.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { foreignBatch } from '../../validate/how-to-read.ts';
 import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
 import { createComparison, type Preview } from '../orders/preview-orders.ts';
-import { createSendList, type OrderToSend } from './orders-to-send.ts';
+
+/** An order that would be sent, and the line of its first row. `moreItems`: how many are not listed. */
+export type OrderToSend = { purchaseOrderNumber: string; line: number; items: Item[]; moreItems?: number };
 
 /** What would become of the orders of an uploaded file. */
 export type UploadPreview = Preview & {
@@ -123,6 +127,30 @@ export async function compareUpload(
     toSend: toSend.listed,
   };
   return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
+}
+
+/** Orders and items that a preview lists, and the items of one order; previews stay in memory. */
+const LISTED_ORDERS = 200;
+const LISTED_ITEMS = 2_000;
+const ITEMS_OF_ORDER = 100;
+
+/** Collects the first orders that would be sent, for a person who reads them before they are sent. */
+function createSendList(): { listed: OrderToSend[]; add(order: Order, line: number): void } {
+  const listed: OrderToSend[] = [];
+  let count = 0;
+  return {
+    listed,
+    add({ purchaseOrderNumber, items }, line) {
+      if (listed.length === LISTED_ORDERS || count >= LISTED_ITEMS) return;
+      // Codes have no limit at some APIs.
+      const first = items.slice(0, ITEMS_OF_ORDER).map(({ articleCode, quantity }) => {
+        return { articleCode: shorten(articleCode, LIMITS.textLength), quantity };
+      });
+      const more = items.length - first.length;
+      listed.push({ purchaseOrderNumber, line, items: first, ...(more > 0 ? { moreItems: more } : {}) });
+      count += first.length;
+    },
+  };
 }
 
 /** Like a daemon, it does not read a fix file of an unknown batch. */

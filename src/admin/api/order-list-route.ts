@@ -1,0 +1,67 @@
+import { Readable } from 'node:stream';
+import { PoSyncError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
+
+import { orderList, withoutReport } from '../../operate/batches/order-list.ts';
+import { countNeedingPerson } from '../../order/outcome.ts';
+import type { Reply, Route } from '../http/route.ts';
+import type { BatchRow } from '../read-model/batch-table.ts';
+import type { ApiContext } from './api-context.ts';
+import { BATCH_FILTERS, batchFilter } from './batch-routes.ts';
+import { readQuery } from './query.ts';
+
+/** The orders of several batches as one download. */
+export function orderListRoutes(api: ApiContext): Route[] {
+  return [
+    api.needingRedis({ method: 'GET', path: '/api/v1/orders.csv', handle: ({ url }) => orderListReply(api, url) }),
+  ];
+}
+
+/**
+ * All orders of the batches that match, the oldest batch first. PoSyncError `order-list-unfinished` and
+ * `order-list-incomplete`: a list must not lack orders without saying so.
+ */
+export async function orderListReply(api: ApiContext, url: URL): Promise<Reply> {
+  const accepted = readQuery(url, [...BATCH_FILTERS, 'accepted']).flag('accepted');
+  const { batches } = await api.tables();
+  const rows = [...batches.matching(batchFilter(url, ['accepted']))].reverse();
+  const unfinished = rows.filter(({ state }) => state !== 'done');
+  if (unfinished.length > 0) throw notFinished(unfinished);
+  // A file that could not be read has no orders.
+  const read = rows.filter((row) => row.total !== undefined);
+  const listed = read.map(({ batch, file, counts }) => ({ batch, file, hasLetters: countNeedingPerson(counts) > 0 }));
+  const missing = await withoutReport(listed, api.base);
+  if (missing.length > 0) throw incomplete(missing);
+  const body = Readable.from(orderList(listed, api.base, { accepted }), { objectMode: false });
+  const headers = { 'content-disposition': `attachment; filename="${nameOf(url, accepted)}"` };
+  return { status: 200, type: 'text/csv; charset=utf-8', body, headers };
+}
+
+/** `accepted-orders-2026-11-16-2026-11-22.csv`. The parameters were read: a day has no other characters. */
+function nameOf({ searchParams }: URL, accepted: boolean): string {
+  const days = ['day', 'from', 'to'].flatMap((name) => searchParams.get(name) || []);
+  return `${[accepted ? 'accepted-orders' : 'orders', ...days].join('-')}.csv`;
+}
+
+function notFinished(rows: readonly BatchRow[]): PoSyncError {
+  return new PoSyncError(
+    'order-list-unfinished',
+    `${counted(rows.length, 'file')} ${rows.length === 1 ? 'is' : 'are'} not finished, so the list would lack orders: ${namesOf(rows)}.`,
+    { remedy: 'Wait until they are finished, or filter by the state finished to list the others.' },
+  );
+}
+
+function incomplete(missing: readonly Pick<BatchRow, 'file' | 'batch'>[]): PoSyncError {
+  return new PoSyncError(
+    'order-list-incomplete',
+    `The list would lack orders, because ${missing.length === 1 ? 'a report is' : `${missing.length} reports are`} missing: ${namesOf(missing)}.`,
+    { remedy: 'Select other days, so that these files are not among them, or restore the reports from a backup.' },
+  );
+}
+
+const NAMED = 5;
+
+function namesOf(rows: readonly Pick<BatchRow, 'file' | 'batch'>[]): string {
+  const named = rows.slice(0, NAMED).map(({ file, batch }) => `${file} (batch ${batch})`);
+  return [...named, ...(rows.length > NAMED ? [`${rows.length - NAMED} more`] : [])].join(', ');
+}
