@@ -87,8 +87,9 @@ describe('the orders that wait', () => {
     await batches.inspected(batch, inspection as never);
     const order = (number: string, ordinal: number) =>
       entryOf({ order: orderOf(number), batch, batchNo: 1, ordinal, place: { line: ordinal + 2 } });
-    await ledger.enter(order('A', 0), undefined, store.time.now());
-    await ledger.enter(order('B', 1), undefined, store.time.now());
+    const soon = store.time.now() + 60_000;
+    await ledger.enter(order('A', 0), undefined, soon);
+    await ledger.enter(order('B', 1), undefined, soon);
     const result = { outcome: 'duplicate', attempts: 0, at: 0, code: '', message: '' } as const;
     const follower = { batch, batchNo: 1, ordinal: 2, place: { line: 4 } };
     await ledger.followers.follow([{ entry: order('A', 0), follower, repeats: result }]);
@@ -106,7 +107,9 @@ describe('the orders that wait', () => {
     const [batch] = BATCHES;
     const inspection = { sha256: '', bytes: 1, records: 9, orders: 9, warnings: [], shape: { format: 'csv' } };
     await batches.inspected(batch, inspection as never);
-    await ledger.enter(entryOf({ order: orderOf('A'), batch, batchNo: 1 }), undefined, store.time.now());
+    // Later, so that the delivery of the rig leaves it alone.
+    const soon = store.time.now() + 60_000;
+    await ledger.enter(entryOf({ order: orderOf('A'), batch, batchNo: 1 }), undefined, soon);
     const [none, ...others] = await readWaits(rig);
     expect(none).toMatchObject({ for: 'daemon', orders: 1, unread: 8 });
     expect(others).toEqual([]);
