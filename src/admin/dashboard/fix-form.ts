@@ -106,8 +106,7 @@ function form(
   const more = (entered?.corrected.length ?? 0) - known.length;
   const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added ?? NO_ROW)];
   const found = entered?.checked?.orders.flatMap(({ problems }) => problems) ?? knownProblems(letter, rows);
-  const number = letter.purchaseOrderNumber;
-  const inWords = found.map((one) => ({ ...one, message: inForm(one.message, number) }));
+  const inWords = found.map((one) => ({ ...one, message: inForm(one.message, letter.purchaseOrderNumber) }));
   const canConfirm = letter.kind !== 'conflict' || found.some(({ message }) => message.includes(`write ${CONFIRMED}`));
   const parts = rows.map((row, i) =>
     rowPart(
@@ -182,6 +181,7 @@ export function inForm(message: string, number: string): string {
     .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
     .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')
+    .replace(/: confirmed does not say which one\. The \.xlsx form of the fix file keeps what you enter(?=\.)/, '')
     .replace('In a fix file, also write', 'Also write')
     .replace('drop it in a fix file without that row', 'send it as it is')
     .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);

@@ -91,7 +91,7 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
           });
     const later = TITLES[known.code];
     const title = later ?? (status === 404 ? 'Not found' : 'This did not work');
-    const remedy = later === undefined ? remedyHere(known) : LATER;
+    const remedy = later === undefined ? remedyHere(known) : LATER[known.code];
     const body = html`<h1>${title}</h1>
 <p role="${later === undefined ? 'alert' : 'status'}">${known.message}</p>
 <p>${remedy}</p><p>${onward(status, url, back)}</p>`;
@@ -111,7 +111,10 @@ function onward(status: number, { pathname }: URL, back: string): Html {
     : html`<a href="${back}">Try again</a>`;
 }
 
-const LATER = 'Nothing is lost. This page reloads automatically.';
+const LATER: Readonly<Record<string, string>> = {
+  'lists-being-read': 'This page reloads automatically.',
+  'redis-away': 'Nothing is lost. This page reloads automatically.',
+};
 
 /** A command helps nobody who has only a browser. */
 function remedyHere({ remedy }: PoSyncError): string | undefined {
