@@ -7,7 +7,10 @@ import type { RowClaim } from './commits.ts';
 import type { Known } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
-/** An order that rows of dead letters became: its number, and the batch that brought it. `at`: a person sent it again. */
+/**
+ * An order that rows of dead letters became: its number, and the batch that brought it. `no` 0: its report says that it was
+ * accepted. `at`: a person sent it again.
+ */
 export type RowOwner = { number: string; batch: string; no: number; at?: number };
 
 /** A row that another order has, which is accepted or may be. `target`: as the fix file names it. */
@@ -53,6 +56,8 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
   }
 
   async function isAlive(by: RowOwner): Promise<boolean> {
+    // The ledger may not have it: it lost its data, and the API's list is not read yet.
+    if (by.no === 0) return true;
     const [known] = await ledger.lookup([by.number]);
     return known !== undefined && isOf(known, by);
   }

@@ -12,6 +12,7 @@ import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 import { createFileChecks } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import type { SettlementContext } from './put-batch-away.ts';
+import { createRecallOfBatches } from './recall-batches.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
 
 /** Pause before a lease is asked for again. Milliseconds. */
@@ -46,6 +47,7 @@ export function openSettlement(context: SettlementContext) {
     batches,
     withLease: (name, task) => withLease(name, 'lease', task),
   });
+  const recall = createRecallOfBatches(context);
   const refresh = reportRefresher(context);
   const progress = progressWriter(context, settlement, withLease);
 
@@ -63,12 +65,17 @@ export function openSettlement(context: SettlementContext) {
   return {
     /** Starts to settle every finished batch; a large one does not delay the others. */
     tick: queue.tick,
-    /** Checks settled files for changes, and rewrites reports whose dead letters were closed or whose file changed. */
+    /**
+     * Checks settled files for changes, and rewrites reports whose dead letters were closed or whose file changed. First,
+     * and before files are taken, the ledger has the batches of all reports.
+     */
     async refresh(): Promise<void> {
+      await recall();
       await checkFiles();
       await refresh();
     },
     settleUnreadable,
+    recall,
     progress,
     /** Keeps the report of every batch in progress current. */
     async progressAll(): Promise<void> {

@@ -117,7 +117,7 @@ const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {
   'in-doubt': 'in doubt. Run po-sync dead-letters resolve ORDER --as accepted|resend first.',
   'under-way': 'being sent again. Wait for the outcome.',
   settled: 'already settled.',
-  forgotten: 'Redis no longer has the batch. The report can be deleted.',
+  forgotten: 'Redis does not have the batch yet. Start the daemon: it enters the batch from its report.',
 };
 
 type ResolveArgs = CommonArgs & { order: string; as: Resolution; yes: boolean; dryRun: boolean };

@@ -25,6 +25,19 @@ function releasedFrom(text: string | null | undefined): { at: number; who: strin
   return text == null ? undefined : (JSON.parse(text) as { at: number; who: string; alike: string[] });
 }
 
+const PAGE = 1000;
+
+/** The names of all batches, newest first. */
+export async function* allNames(batches: {
+  names(from: number, most: number): Promise<string[]>;
+}): AsyncGenerator<string> {
+  for (let from = 0; ; from += PAGE) {
+    const page = await batches.names(from, PAGE);
+    yield* page;
+    if (page.length < PAGE) return;
+  }
+}
+
 /** The arguments of an entry in the stream of changes, which keeps about the last 20,000. */
 export function changeOf(batch: string): ['MAXLEN', '~', number, '*', 'batch', string] {
   return ['MAXLEN', '~', 20_000, '*', 'batch', batch];

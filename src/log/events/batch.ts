@@ -71,6 +71,11 @@ export function batchTrouble(log: Log, facts: { batch: string; reason: string })
   log.warn({ event: 'batch-trouble', ...facts }, 'a step of the batch failed, will retry');
 }
 
+/** Reports of batches that the ledger did not have are known to it again. */
+export function batchesRecalled(log: Log, facts: { batches: number }): void {
+  log.info({ event: 'batches-recalled', ...facts }, 'finished batches entered from their reports');
+}
+
 /** Old reports or day folders were removed. */
 export function reportsExpired(log: Log, facts: { removed: number; durationMs: number }): void {
   log.info({ event: 'reports-expired', ...facts }, 'old reports removed');

@@ -1,30 +1,17 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { claimTimeOf } from '../../order/batch.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
-import { type Report, readReport } from '../../report/report.ts';
+import { lostReports } from '../../put-away/recall-batches.ts';
+import type { Report } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { allNames, type BatchView } from './list-batches.ts';
+import type { BatchView } from './list-batches.ts';
 
 /**
- * The batches whose dead letters wait for a person according to their reports, but that Redis has lost, the newest
- * first. Reads the reports of lost batches only.
+ * The batches whose dead letters wait for a person according to their reports, but that Redis does not have, the newest
+ * first. A daemon that settles files enters them when it starts.
  */
-export async function forgottenBatches({
-  batches,
-  config,
-}: Pick<OperatorContext, 'batches' | 'config'>): Promise<BatchView[]> {
-  const reports = config.reports.path;
-  const names: string[] = await readdir(reports).catch(() => []);
-  const lost = new Set(names.filter((name) => claimTimeOf(name) !== undefined));
-  if (lost.size === 0) return [];
-  for await (const name of allNames(batches)) lost.delete(name);
+export async function forgottenBatches(context: Pick<OperatorContext, 'batches' | 'config'>): Promise<BatchView[]> {
   const found: BatchView[] = [];
-  for (const name of [...lost].sort().toReversed()) {
-    const report = await readReport(join(reports, name));
-    // A batch that began meanwhile is in Redis now.
-    const isOpen = report?.environment === config.environment && report.finishedAt !== null && report.open > 0;
-    if (isOpen && (await batches.find(name)) === undefined) found.push(viewOfReport(report, join(reports, name)));
+  for await (const { report, folder } of lostReports(context)) {
+    if (report.open > 0) found.unshift(viewOfReport(report, folder));
   }
   return found;
 }

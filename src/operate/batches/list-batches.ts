@@ -3,13 +3,12 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
 import { isGone } from '../../core/regular-file.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
+import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { canBeOfFile } from '../../order/batch.ts';
 import { countNeedingPerson, countSettled } from '../../order/outcome.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
-
-const PAGE = 1000;
 
 /**
  * Finds a batch by its name or the end of its name; the last eight characters are enough. `byFile`: also by the name of its
@@ -44,15 +43,6 @@ async function batchesOfFile(file: string, batches: Pick<Batches, 'find' | 'name
   }
   const found = await Promise.all(names.map(batches.find));
   return found.filter((batch) => batch?.name === file).filter((batch) => batch !== undefined);
-}
-
-/** The names of all batches, newest first. */
-export async function* allNames(batches: Pick<Batches, 'names'>): AsyncGenerator<string> {
-  for (let from = 0; ; from += PAGE) {
-    const page = await batches.names(from, PAGE);
-    yield* page;
-    if (page.length < PAGE) return;
-  }
 }
 
 /** No batch has this name or a name that ends with this text. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startCommandOf } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
+import { allNames } from '../../ledger/batches/batch-control.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
@@ -10,7 +11,7 @@ import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead
 import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
-import { allNames, findBatch } from '../batches/list-batches.ts';
+import { findBatch } from '../batches/list-batches.ts';
 import { livingDaemons } from '../daemon.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import type { OperatorContext } from '../operator-context.ts';

@@ -1,0 +1,81 @@
+import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
+import { placesOf } from '../../order/dead-letter.ts';
+import { placeText } from '../../order/fixing.ts';
+import type { Redis } from '../../redis/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { readScript, runScript } from '../../redis/script.ts';
+import type { StoredResult } from '../entry.ts';
+import type { RowOwner } from '../row-claims.ts';
+
+/** A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. */
+export type RecalledLetter = { letter: DeadLetter; ordinal: number; closing?: Closing };
+
+/**
+ * A settled batch that the ledger does not have. `fields`: as its hash keeps it. `content`: the field of its content,
+ * `unreadable`: its file, where nobody replaced it.
+ */
+export type RecalledBatch = {
+  batch: string;
+  startedAt: number;
+  open: number;
+  content?: string;
+  unreadable?: string;
+  fields: Record<string, string | number>;
+};
+
+/** Enters settled batches and their dead letters into a ledger that does not have them. Can be repeated. */
+export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const letterScript = readScript(new URL('./recall-dead-letters.lua', import.meta.url));
+  const batchScript = readScript(new URL('./recall.lua', import.meta.url));
+
+  /** Keeps dead letters of a batch. Call it for all of them before `enter`. */
+  async function keep(batch: string, page: readonly RecalledLetter[]): Promise<void> {
+    const used = [keys.waiting, keys.results(batch), keys.closed(batch), keys.corrected(batch)];
+    await runScript(redis, letterScript, used, [batch, ...page.flatMap((one) => keptOf(batch, one))]);
+    const later = page.flatMap(({ closing }) => (closing?.successor && closing.batch) || []);
+    for (const one of new Set(later)) await redis.sadd(keys.cameFrom(one), batch);
+  }
+
+  /** Makes a batch known; false when it is known already. */
+  async function enter({ batch, startedAt, open, content = '', unreadable = '', fields }: RecalledBatch) {
+    const { batchCounter, batchNames, batches, contents, changes } = keys;
+    const used = [keys.batch(batch), batchCounter, batchNames, batches, contents, keys.unreadable, changes];
+    const args = [batch, startedAt, open, content, unreadable, ...Object.entries(fields).flat()];
+    return (await runScript(redis, batchScript, used, args)) === 1;
+  }
+
+  return { keep, enter };
+}
+
+function keptOf(batch: string, { letter, ordinal, closing }: RecalledLetter): string[] {
+  const { purchaseOrderNumber: number, location, closed } = letter;
+  const field = number === '' ? placeText(location) : String(ordinal);
+  const result = closed === undefined ? JSON.stringify(resultOf(letter)) : '';
+  return [number, field, result, closing ? JSON.stringify(closing) : '', JSON.stringify(takenRows(batch, letter))];
+}
+
+function resultOf(letter: DeadLetter): StoredResult {
+  const { kind: outcome, attempts, firstAt, lastAt, code, message, httpStatus, response } = letter;
+  return {
+    outcome,
+    attempts,
+    at: Date.parse(lastAt),
+    firstAt: Date.parse(firstAt),
+    code,
+    message,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(response === undefined ? {} : { response }),
+  };
+}
+
+/** How dead letters end whose rows were ordered. */
+const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
+
+/** The rows that became an order: they never become another one. */
+function takenRows(batch: string, letter: DeadLetter): [field: string, owner: string][] {
+  const { closed, purchaseOrderNumber } = letter;
+  const number = closed?.number ?? purchaseOrderNumber;
+  if (closed === undefined || number === '' || !ORDERED.has(closed.end?.by ?? closed.by)) return [];
+  const owner: RowOwner = { number, batch: closed.batch ?? batch, no: 0 };
+  return placesOf(letter).map((place) => [`as ${place}`, JSON.stringify(owner)]);
+}

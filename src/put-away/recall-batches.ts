@@ -1,0 +1,204 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { codeOf, toError } from '../core/errors.ts';
+import { uniqueName } from '../intake/names.ts';
+import { allNames } from '../ledger/batches/batch-control.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
+import { createRecall, type RecalledBatch, type RecalledLetter } from '../ledger/batches/recall.ts';
+import { batchesRecalled, batchTrouble } from '../log/events/batch.ts';
+import { claimTimeOf } from '../order/batch.ts';
+import type { Closing, DeadLetter, Successor } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
+import { OUTCOMES } from '../order/outcome.ts';
+import { contentField } from '../redis/keys.ts';
+import { isPageOf, PAGE_SUFFIX } from '../report/beside.ts';
+import { readDeadLetters } from '../report/dead-letters.ts';
+import { pages } from '../report/lines.ts';
+import { batchMark } from '../report/page/html.ts';
+import { findBeside } from '../report/place-file.ts';
+import { type Report, readReport } from '../report/report.ts';
+import { fileOf, type SettlementContext } from './put-batch-away.ts';
+
+/** Dead letters entered at a time. */
+const PAGE = 200;
+
+/**
+ * Builds the step that enters what the reports know into a ledger that does not have it, because Redis lost its data or
+ * the API has another address: finished batches, and their dead letters, so that people can close them. The orders come
+ * from the API's list alone. Runs once for each epoch of the ledger.
+ */
+export function createRecallOfBatches({ config, store, side: { batches }, log }: SettlementContext) {
+  const recall = createRecall(store);
+  const reports = config.reports.path;
+  let recalledIn: string | undefined;
+
+  async function recallOne(report: Report, folder: string): Promise<void> {
+    const { batch } = report;
+    const letterIn = createLetterSearch(reports);
+    let [ordinal, open] = [0, 0];
+    for await (const page of pages(lettersIn(folder), PAGE)) {
+      const known: RecalledLetter[] = [];
+      for (const letter of page) {
+        const closing = await closingOf(letter, letterIn);
+        known.push({ letter, ordinal, ...(closing && { closing }) });
+        ordinal += 1;
+        if (letter.closed === undefined) open += 1;
+      }
+      await recall.keep(batch, known);
+    }
+    await batches.recallCancellation(batch);
+    await recall.enter(await recalledBatch(report, open, config));
+  }
+
+  return async (): Promise<void> => {
+    const epoch = batches.epoch();
+    if (epoch === recalledIn) return;
+    let recalled = 0;
+    for await (const { report, folder } of lostReports({ config, batches })) {
+      const { batch } = report;
+      try {
+        // The file of a batch that was not put away is read again.
+        if (await isClaimed(report, config)) continue;
+        await recallOne(report, folder);
+        recalled += 1;
+      } catch (error) {
+        batchTrouble(log, { batch, reason: toError(error).message });
+      }
+    }
+    if (recalled > 0) batchesRecalled(log, { batches: recalled });
+    recalledIn = epoch;
+  };
+}
+
+type LostDeps = { config: Pick<Config, 'reports' | 'environment'>; batches: Pick<Batches, 'names' | 'find'> };
+
+/**
+ * The finished reports of batches that Redis does not have, the oldest first: it lost its data, or the API's address is
+ * another one. Reads the reports of these batches only.
+ */
+export async function* lostReports({ config, batches }: LostDeps): AsyncGenerator<{ report: Report; folder: string }> {
+  const names: string[] = await readdir(config.reports.path).catch(() => []);
+  const lost = new Set(names.filter((name) => claimTimeOf(name) !== undefined));
+  if (lost.size === 0) return;
+  for await (const name of allNames(batches)) lost.delete(name);
+  for (const name of [...lost].sort()) {
+    const folder = join(config.reports.path, name);
+    const report = await readReport(folder).catch(() => undefined);
+    if (report?.environment !== config.environment || report.batch !== name || report.finishedAt === null) continue;
+    // A batch that began meanwhile is in Redis now.
+    if ((await batches.find(name)) === undefined) yield { report, folder };
+  }
+}
+
+async function isClaimed({ batch, source }: Report, { sources, data }: Config): Promise<boolean> {
+  const from = sources.find(({ name }) => name === source);
+  const folders = [join(data, 'spool', source, batch), join(data, 'handed-in', source, batch)];
+  if (from?.type === 'inbox') folders.push(join(from.path, 'processing', batch));
+  const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  return names.flat().some((name) => !name.startsWith('.'));
+}
+
+async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
+  try {
+    yield* readDeadLetters(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+type LetterIn = (batch: string, number: string) => Promise<Successor | undefined>;
+
+/** Builds the search for the dead letter of a number in another batch. */
+function createLetterSearch(reports: string): LetterIn {
+  const read = new Map<string, Map<string, Successor>>();
+  return async (batch, number) => {
+    const known = read.get(batch) ?? new Map<string, Successor>();
+    if (!read.has(batch)) {
+      for await (const { purchaseOrderNumber, kind, location } of lettersIn(join(reports, batch)))
+        known.set(purchaseOrderNumber, { purchaseOrderNumber, kind, location });
+      read.set(batch, known);
+    }
+    return known.get(number);
+  };
+}
+
+/**
+ * What the ledger has to know of a closed dead letter: nothing where its number says it. Rows without a number are not to
+ * be closed twice, and rows that need a person in a later batch end there.
+ */
+async function closingOf(letter: DeadLetter, letterIn: LetterIn): Promise<Closing | undefined> {
+  const { purchaseOrderNumber: number, kind, location, closed } = letter;
+  if (closed === undefined) return undefined;
+  const { waitsIn, end, changes: _, number: now = number, file: _file, ...how } = closed;
+  const isWaiting = waitsIn !== undefined && end === undefined && how.batch !== undefined && now !== '';
+  const successor = isWaiting ? await letterIn(how.batch ?? '', now) : undefined;
+  if (successor === undefined && number !== '') return undefined;
+  const which = number === '' ? { number, place: placeText(location) } : { number, kind };
+  return { ...which, ...how, ...(successor ? { successor } : end && { end }) };
+}
+
+type Sources = Pick<Config, 'sources'>;
+
+/** A settled batch as its report shows it, with `open` dead letters. */
+async function recalledBatch(report: Report, open: number, { sources }: Sources): Promise<RecalledBatch> {
+  const { batch, source, file, sha256, by, counts, error, repeats } = report;
+  const startedAt = Date.parse(report.startedAt);
+  const finishedAt = Date.parse(report.finishedAt ?? report.startedAt);
+  const from = sources.find(({ name }) => name === source);
+  const isExport = from?.type === 'export';
+  const hasOrders = report.state !== 'unreadable' || counts.orders > 0;
+  const settledPath = from?.type === 'inbox' ? await settledFile(report, from.path) : undefined;
+  const path = from?.type === 'inbox' ? join(from.path, 'processing', batch, file) : '';
+  const isUnreadable = report.state === 'unreadable' && report.replacedBy === undefined;
+  return {
+    batch,
+    startedAt,
+    open,
+    ...(hasOrders && !isExport && { content: contentField(source, sha256) }),
+    ...(isUnreadable && { unreadable: fileOf({ source, name: file }) }),
+    fields: {
+      ...{ batch, source, name: file, path, state: 'done', startedAt, lastAt: finishedAt },
+      kind: !isExport ? 'inbox' : by === undefined ? 'export' : 'handed-in',
+      ...(by !== undefined && { by }),
+      ...(hasOrders && { total: counts.orders, counted: counts.orders, begunWith: sha256 }),
+      ...Object.fromEntries(OUTCOMES.map((outcome) => [`n:${outcome}`, counts[outcome]])),
+      ...inspectionOf(report),
+      ...(error && { unreadable: JSON.stringify(error) }),
+      ...(repeats && { repeats: JSON.stringify(sameContent(repeats)) }),
+      ...(counts.cancelled > 0 && { cancelled: finishedAt }),
+      ...(settledPath !== undefined && { settledPath }),
+    },
+  };
+}
+
+function inspectionOf({ sha256, bytes, format, counts, warnings, readAs }: Report) {
+  if (format === null) return {};
+  const { records, orders } = counts;
+  const shape = { format };
+  return {
+    inspection: JSON.stringify({ sha256, bytes, records, orders, shape, warnings, ...(readAs && { readAs }) }),
+  };
+}
+
+function sameContent({ batch, file, at }: NonNullable<Report['repeats']>) {
+  return { batch, name: file, at: Date.parse(at) };
+}
+
+const DAY = 86_400_000;
+
+/** The settled file of a report: next to it is the page of its batch. It was put away soon after the report was written. */
+async function settledFile({ batch, file, finishedAt }: Report, inbox: string): Promise<string | undefined> {
+  const isPage = (page: string) => isPageOf(batchMark(batch).markup, page);
+  const written = Date.parse(finishedAt ?? '');
+  const days = [written, written + DAY].map((at) => new Date(at).toISOString().slice(0, 10));
+  for (const name of [uniqueName(file, undefined), uniqueName(file, batch)]) {
+    for (const day of days) {
+      for (const folder of ['done', 'failed']) {
+        const path = join(inbox, folder, day, name);
+        if ((await findBeside(path, PAGE_SUFFIX, isPage)) !== undefined) return path;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,144 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/report/report.ts';
+import { openDatabase } from '../support/shared-redis.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const table = (...rows: string[]) => [HEAD, ...rows, ''].join('\n');
+
+/** The same API at another address. */
+async function move(place: Workplace): Promise<void> {
+  const config = await readFile(place.config, 'utf8');
+  const [from, to] = config.includes('127.0.0.1:') ? ['127.0.0.1:', 'localhost:'] : ['localhost:', '127.0.0.1:'];
+  await writeFile(place.config, config.replaceAll(from, to));
+}
+
+async function json(place: Workplace, ...args: string[]) {
+  return JSON.parse((await place.run(['--json', ...args])).out);
+}
+
+/** The fix file of a report, corrected. */
+async function fixed(place: Workplace, report: Report, ...[from, to]: [RegExp, string]): Promise<string> {
+  return (await place.read(report, 'dead-letters.csv')).replace(from, to);
+}
+
+async function first(place: Workplace): Promise<Report> {
+  const [report] = await place.reportsNow();
+  if (report === undefined) throw new Error('no report');
+  return report;
+}
+
+const CAUSES: [title: string, lose: (place: Workplace, redis: string) => Promise<void>][] = [
+  ['the API has another address', move],
+  [
+    'Redis lost its data',
+    async (_, redis) => {
+      await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+      await client.flushdb();
+    },
+  ],
+];
+
+describe.each(CAUSES)('after %s', (_, lose) => {
+  it('a fix file closes the dead letter of before, and its page is not red any more', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis });
+    await place.drop('q.csv', table('GOOD-1,NEW,A,1', 'BAD-1,NEW,A,none'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    await lose(place, redis);
+    await place.drop('other.csv', table('GOOD-2,NEW,A,1'));
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    expect((await json(place, 'batches', 'list')).batches).toMatchObject([
+      { file: 'other.csv', open: 0 },
+      { file: 'q.csv', state: 'finished', open: 1, counts: { orders: 2, accepted: 1, invalid: 1 } },
+    ]);
+    await place.drop('q.csv.fix.csv', await fixed(place, await first(place), /none/, '7'));
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    expect(await json(place, 'status')).toMatchObject({ deadLetters: 0 });
+    const report = await first(place);
+    expect(report.open).toBe(0);
+    expect(JSON.parse(await place.read(report, 'dead-letters.json'))).toMatchObject([{ closed: { by: 'accepted' } }]);
+    const { settledPath } = await json(place, 'batches', 'show', report.batch);
+    expect(settledPath).toMatch(/done\/\S+\/q\.csv$/);
+    expect(await readFile(`${settledPath}.result.html`, 'utf8')).toContain('<h1>Nothing here needs you</h1>');
+    expect([...place.stored()].sort()).toEqual([
+      ['BAD-1', 1],
+      ['GOOD-1', 1],
+      ['GOOD-2', 1],
+    ]);
+  });
+
+  it('dead letters of before can be discarded, also rows without a number', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis });
+    await place.drop('q.csv', table('GOOD-1,NEW,A,1', 'BAD-1,NEW,A,none', ',NEW,B,2'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    await lose(place, redis);
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    const { batch } = await first(place);
+    expect(await place.run(['dead-letters', 'discard', '--batch', batch, '--yes'])).toMatchObject({ code: 0 });
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    expect((await first(place)).open).toBe(0);
+    expect(await json(place, 'status')).toMatchObject({ deadLetters: 0 });
+  });
+
+  it('a row that became an order before does not become another one', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis });
+    await place.drop('q.csv', table('BAD-1,NEW,A,none', 'BAD-2,NEW,A,none'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    const written = await place.read(await first(place), 'dead-letters.csv');
+    const [header, row] = written.split(/\r?\n/);
+    const correct = (number: string) => `${header}\n${row?.replace('BAD-1', number).replace('none', '7')}\n`;
+    await place.drop('q.csv.fix.csv', correct('NOW-1'));
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()]).toEqual(['NOW-1']);
+    await lose(place, redis);
+    await place.run(['start', '--once']);
+    await place.drop('again.csv', correct('NOW-2'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    expect([...place.stored()]).toEqual([['NOW-1', 1]]);
+  });
+
+  it('the report of a file turns green when rows that came back in a later file are settled', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis });
+    await place.drop('q.csv', table('BAD-1,NEW,A,none'));
+    await place.run(['start', '--once']);
+    await place.drop('q.csv.fix.csv', await fixed(place, await first(place), /none/, 'some'));
+    await place.run(['start', '--once']);
+    expect(JSON.parse(await place.read(await first(place), 'dead-letters.json'))).toMatchObject([
+      { closed: { by: 'fixed', waitsIn: expect.stringContaining('q.csv.fix') } },
+    ]);
+    await lose(place, redis);
+    await place.run(['start', '--once']);
+    const second = (await place.reportsNow())[1];
+    if (second === undefined) throw new Error('no report');
+    await place.drop('again.csv', await fixed(place, second, /some/, '7'));
+    await place.run(['start', '--once']);
+    const [{ closed }] = JSON.parse(await place.read(await first(place), 'dead-letters.json'));
+    expect(closed).toMatchObject({ by: 'fixed', end: { by: 'accepted' } });
+    expect(closed).not.toHaveProperty('waitsIn');
+    expect([...place.stored()]).toEqual([['BAD-1', 1]]);
+  });
+
+  it('files that were read before are known again', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis });
+    await place.drop('q.csv', table('GOOD-1,NEW,A,1'));
+    await place.drop('broken.csv', '\u0000\u0001');
+    await place.run(['start', '--once']);
+    await lose(place, redis);
+    await place.drop('again.csv', table('GOOD-1,NEW,A,1'));
+    await place.run(['start', '--once']);
+    const { batches } = await json(place, 'batches', 'list');
+    const again = batches.find(({ file }: { file: string }) => file === 'again.csv');
+    expect(again.warnings).toEqual([expect.stringContaining('The same content was read before, as "q.csv"')]);
+    const { unreadable } = await json(place, 'status');
+    expect(unreadable).toMatchObject([{ file: 'broken.csv', settledPath: expect.stringContaining('failed') }]);
+    expect(path.basename(unreadable[0].settledPath)).toBe('broken.csv');
+  });
+});
