@@ -1623,6 +1623,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/admin/upload.test.ts'],
   },
   {
+    without: 'the refusal of a list of orders that lacks a report',
+    file: 'src/admin/api/order-list-route.ts',
+    find: 'if (missing.length > 0) throw incomplete(missing);',
+    replace: '',
+    tests: ['test/admin/order-list.test.ts'],
+  },
+  {
+    without: 'accepted orders that were refused at first in the list of accepted orders',
+    file: 'src/operate/batches/order-list.ts',
+    find: "if (outcome === 'accepted') return true;",
+    replace: "return outcome === 'accepted';",
+    tests: ['test/admin/order-list.test.ts'],
+  },
+  {
     without: 'a look at the format of the ledger while a daemon runs',
     file: 'src/reconcile/reconciliation.ts',
     find: "if (codeOf(error) === 'ledger-newer') outdated.abort(error);",
