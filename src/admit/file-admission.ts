@@ -1,6 +1,5 @@
-import { dirname } from 'node:path';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { openClaim } from '../intake/folders.ts';
+import { fileGone, openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
@@ -113,10 +112,11 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     return await readClaimed(file, batch, since, signal, deps).catch(async (error: unknown): Promise<Ingested> => {
       if (codeOf(error) !== 'file-missing') throw error;
       const gone = fileGone(file);
-      if (!batch.cancelled) throw gone;
+      // In failed/ it is where po-sync moved it.
+      if (!batch.cancelled && batch.turnedAway === undefined) throw gone;
       const sha256 = await deps.onUnreadable(batch, gone, since);
       if (sha256 === undefined) throw forgotten(file);
-      return { end: 'admitted' };
+      return batch.turnedAway === undefined ? { end: 'admitted' } : { end: 'unreadable', sha256 };
     });
   } catch (error) {
     if (stopping.aborted || lease.signal.aborted) return { end: 'left' };
@@ -234,12 +234,6 @@ async function admitAll(
 function forgotten({ batch }: ClaimedFile): PoSyncError {
   const message = `Redis lost part of the ledger while ${batch} was read.`;
   return new PoSyncError(ROLLED_BACK, message, { remedy: 'No action needed: the file is read again.' });
-}
-
-/** It was read before; who moved the inbox or restored a backup can put it back. */
-function fileGone({ batch, name, path }: ClaimedFile): PoSyncError {
-  const message = `${name} is missing from ${dirname(path)}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
-  return new PoSyncError('file-missing', message, { remedy: 'Put the file back.', facts: { file: path } });
 }
 
 function named(file: ClaimedFile): { batch: string; source: string; file: string } {

@@ -226,7 +226,7 @@ export async function openOperatorContext(
     log,
     stopping: shell.signal,
     ledger: createLedger({ redis, keys, identity }),
-    batches: createBatches({ redis, keys, owner, sources: config.sources }),
+    batches: createBatches({ redis, keys, owner, config }),
     queue,
     breaker,
     operator: createOperator(shell.env, time),

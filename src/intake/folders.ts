@@ -56,6 +56,12 @@ export async function openClaim({ kind, path: file }: Pick<ClaimedFile, 'kind' |
   };
 }
 
+/** A claimed file is gone before it was read to its end or reported; who moved it or restored a backup can put it back. */
+export function fileGone({ batch, name, path: file }: Pick<ClaimedFile, 'batch' | 'name' | 'path'>): PoSyncError {
+  const message = `${name} is missing from ${path.dirname(file)}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
+  return new PoSyncError('file-missing', message, { remedy: 'Put the file back.', facts: { file } });
+}
+
 /** As `openClaim`; undefined when the file is put away already, or somebody removed it. */
 export async function openIfClaimed(claimed: Parameters<typeof openClaim>[0]): Promise<OpenFolder | undefined> {
   await using opened = new AsyncDisposableStack();

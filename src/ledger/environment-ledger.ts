@@ -35,7 +35,7 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
   return {
     // It groups its own commands, so it uses the connection without automatic pipelines.
     ledger: createLedger({ redis: plain, keys, identity, onOutcome }),
-    batches: createBatches({ redis, keys, owner, identity, sources: config.sources }),
+    batches: createBatches({ redis, keys, owner, identity, config }),
     identity,
     policy: policyOf(config),
   };

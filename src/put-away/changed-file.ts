@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { counted } from '../core/format.ts';
 import { draftPath, hashFile, openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import type { BatchError } from '../ledger/batches/batch-control.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -116,10 +115,4 @@ export async function isAsAdmitted(
     inspections.delete(batch);
   }
   return (await hashFile(path, { most: inspection.bytes })).sha256 === begunWith;
-}
-
-/** The warning of a cancelled batch whose file is gone. */
-export function goneText(file: string, read: number, all: number | undefined): string {
-  const unread = all === undefined ? 'its other orders' : counted(all - read, 'order');
-  return `${file} was missing when its batch was cancelled: ${unread} of it were not read and not sent.`;
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type Config, mappingFor } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { openClaim, openIfClaimed } from '../intake/folders.ts';
-import type { BatchError } from '../ledger/batches/batch-control.ts';
+import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
@@ -15,18 +15,19 @@ import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
-import { openAnswer } from '../report/answer.ts';
+import { writeAnswered } from '../report/answer.ts';
 import { correctionOf } from '../report/corrections.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
-import { hasOrders, type Report } from '../report/report.ts';
-import { type ReportedOrder, type ReportInput, writeProgress, writeReport } from '../report/write-report.ts';
+import type { Report } from '../report/report.ts';
+import type { ReportedOrder } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
-import { changedAfterRead, countAdmitted, goneText, isAsAdmitted, openOriginal } from './changed-file.ts';
+import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
-import { createKnownContent, knownOrders, withoutOrders } from './known-content.ts';
+import { createKnownContent } from './known-content.ts';
+import { reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { reportOrders } from './report-orders.ts';
 
@@ -53,23 +54,8 @@ export function createReportAndPutAway(context: SettlementContext) {
       await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
-    } else await writeWithoutFile(batch, report, context);
+    } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'done', countNeedingPerson(batch.counts));
-  }
-
-  /** Reports an unreadable file and puts it away. Returns its SHA-256; undefined to read it again after a rollback. */
-  async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
-    if (error.code === 'file-missing') return settleGone(batch, since, context);
-    const identity = await identityOf(batch, context);
-    if (batch.begunWith !== undefined) {
-      // Some orders were admitted: settled when each has its outcome.
-      const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
-      return (await batches.admitted(batch.batch, total, since, errorOf(error))) ? identity.sha256 : undefined;
-    }
-    const report = { ...(await reportOf(batch, 'unreadable')), error: await shownError(batch, error), ...identity };
-    await writeAnswered({ folder: join(reports, batch.batch), report, shape: undefined, orders: nothing() }, config);
-    await putAway(batch, 'failed', 1);
-    return identity.sha256;
   }
 
   /** Reports the admitted orders of a file that became unreadable meanwhile, and moves it to `failed/`. */
@@ -83,29 +69,46 @@ export function createReportAndPutAway(context: SettlementContext) {
       const orders = closeFixed(fixedDeps, joined(original?.orders ?? nothing(), batch, context), batch.batch);
       const identity = await identityOf(batch, context);
       await writeAnswered({ folder, report: { ...report, ...identity }, shape: original?.shape, orders }, config);
-    } else await writeProgress(folder, report);
+    } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
-  return { reportOf, settleFinished, settleUnreadable };
+  return { reportOf, settleFinished, settleUnreadable: createSettleUnreadable(context, { reportOf, putAway }) };
 }
 
-/** The file is put away only after its complete report, but its progress may have been written once more since. */
-async function writeWithoutFile(batch: Batch, report: Report, { config, side, store }: SettlementContext) {
-  const folder = join(config.reports.path, batch.batch);
-  if (await hasOrders(folder)) return writeProgress(folder, report);
-  const orders = knownOrders(batch, { ...side, store });
-  await writeAnswered({ folder, report: withoutOrders(report), shape: undefined, orders }, config);
-}
+type UnreadableDeps = { reportOf: ReturnType<typeof createReportOfBatch>; putAway: ReturnType<typeof createPutAway> };
 
-/** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */
-async function settleGone({ batch, name, inspection }: Batch, since: string, { side, store }: SettlementContext) {
-  const total = await countAdmitted(batch, { ...side, ...store });
-  if (inspection !== undefined) {
-    const warnings = new Set([goneText(name, total, inspection.orders), ...inspection.warnings]);
-    await side.batches.inspected(batch, { ...inspection, warnings: [...warnings] });
+/** Builds the step that ends a file that cannot be read. */
+function createSettleUnreadable(context: SettlementContext, { reportOf, putAway }: UnreadableDeps) {
+  const { config, store, side } = context;
+  const { batches, ledger } = side;
+
+  /** Reports a file of which no order was admitted, and moves it to `failed/`, if it is not there yet. */
+  async function settleTurnedAway(batch: Batch, found: TurnedAway): Promise<string> {
+    const report = { ...(await reportOf(batch, 'unreadable')), ...found };
+    const folder = join(config.reports.path, batch.batch);
+    await writeAnswered({ folder, report, shape: undefined, orders: nothing() }, config);
+    await putAway(batch, 'failed', 1);
+    return found.sha256;
   }
-  return (await side.batches.admitted(batch, total, since)) ? (inspection?.sha256 ?? '') : undefined;
+
+  /** Reports an unreadable file and puts it away. Returns its SHA-256; undefined to read it again after a rollback. */
+  return async (batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> => {
+    const { begunWith, turnedAway } = batch;
+    if (error.code === 'file-missing') {
+      return turnedAway ? settleTurnedAway(batch, turnedAway) : settleGone(batch, since, context);
+    }
+    const identity = await identityOf(batch, context);
+    if (begunWith !== undefined) {
+      // Some orders were admitted: settled when each has its outcome.
+      const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
+      const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error));
+      return isKnown ? identity.sha256 : undefined;
+    }
+    const found = { error: await shownError(batch, error), ...identity };
+    await batches.turnAway(batch.batch, found);
+    return settleTurnedAway(batch, found);
+  };
 }
 
 /** Finds and stores that a claimed file changed since its last order was admitted; undefined when it did not. */
@@ -152,16 +155,6 @@ async function* withCorrections(
 async function inspectAgain({ path, source }: Batch, config: Config, batches: Batches): Promise<Inspection> {
   const { mapping, originals } = await howToRead(path, source, { config, batches });
   return await inspectFile(path, mapping, { originals });
-}
-
-/** Writes the report, and the answer for the program that sends files to the source, if it wants one. */
-async function writeAnswered(input: ReportInput, config: Config): Promise<void> {
-  const { batch, source } = input.report;
-  const folder = config.sources.find(({ name }) => name === source)?.answers;
-  if (folder === undefined) return void (await writeReport(input));
-  await using answer = await openAnswer(folder, batch, input.shape, mappingFor(config, source));
-  await writeReport({ ...input, orders: answer.adding(input.orders) });
-  await answer.deliver(input.report);
 }
 
 function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Report['error']> {

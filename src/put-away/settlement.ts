@@ -166,7 +166,8 @@ function progressWriter(
     const began = clock.monotonic();
     await withLease(name, 'reportLease', async () => {
       const batch = await batches.find(name);
-      if (batch === undefined || batch.state === 'done') return;
+      // The report of a file that is turned away is written already.
+      if (batch === undefined || batch.state === 'done' || batch.turnedAway !== undefined) return;
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
       const story = await storyOf(batch);
       // A process that was suspended may have lost the lease, and the batch may be settled by now.

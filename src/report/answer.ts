@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { Mapping } from '../config/config.ts';
+import { type Config, type Mapping, mappingFor } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { syncFolder } from '../core/regular-file.ts';
@@ -14,7 +14,17 @@ import { encoderFor, fixEncodingOf } from './encode.ts';
 import { csvLine } from './lines.ts';
 import { besideName, claimName } from './place-file.ts';
 import type { Report } from './report.ts';
-import type { ReportedOrder } from './write-report.ts';
+import { type ReportedOrder, type ReportInput, writeReport } from './write-report.ts';
+
+/** Writes the report, and the answer for the program that sends files to the source, if it wants one. */
+export async function writeAnswered(input: ReportInput, config: Config): Promise<void> {
+  const { batch, source } = input.report;
+  const folder = config.sources.find(({ name }) => name === source)?.answers;
+  if (folder === undefined) return void (await writeReport(input));
+  await using answer = await openAnswer(folder, batch, input.shape, mappingFor(config, source));
+  await writeReport({ ...input, orders: answer.adding(input.orders) });
+  await answer.deliver(input.report);
+}
 
 /** The answer file of one batch for the program that wrote its input: every record with its outcome. */
 export type Answer = AsyncDisposable & {

@@ -126,7 +126,39 @@ it('a held batch whose file is gone ends when it is cancelled, and its report sa
   expect(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8')).toContain('held.csv was missing');
 });
 
-it('a batch whose file is gone before its report says that its orders are not listed, also on its page', async () => {
+it('a batch whose file is gone when its orders have their outcomes gets no report until the file is back', async () => {
+  await using place = await openWorkplace();
+  await place.run(['pause']);
+  const first = place.start(['start']);
+  await place.drop('orders.csv', `${csvOf(3)}PO-9,NEW,ART-1,many\n`);
+  const { batch } = await until('the orders to wait', () =>
+    shown(place).then((one) => (one?.state === 'sending' ? one : undefined)),
+  );
+  await stop(first);
+  const [here, away] = [path.join(place.inbox, 'processing', batch), path.join(place.folder, 'away')];
+  await rename(here, away);
+  place.start(['start']);
+  await place.run(['resume']);
+  const reason = `orders.csv is missing from ${here}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
+  expect((await said(place, 'orders.csv is missing')).unsettled?.reason).toBe(reason);
+  expect(place.stored().size).toBe(3);
+  expect((await place.run(['status'])).out).toContain(reason);
+  expect((await json(place, 'doctor')).findings).toContainEqual(
+    expect.objectContaining({ state: 'fail', message: `orders.csv has no report yet: ${reason}` }),
+  );
+  expect(await place.reportsNow()).toMatchObject([{ state: 'running' }]);
+
+  await rename(away, here);
+  const report = await until('the report', async () =>
+    (await place.reportsNow()).find(({ state }) => state === 'finished'),
+  );
+  expect((await place.read(report, 'results.csv')).trim().split('\n')).toHaveLength(5);
+  expect(await place.read(report, 'dead-letters.csv')).toContain('many');
+  await until('the end', async () => (await shown(place))?.state === 'finished');
+  expect((await shown(place))?.unsettled).toBeUndefined();
+});
+
+it('a batch whose file stays away ends when it is cancelled, and its report and its page say that orders are not listed', async () => {
   await using place = await openWorkplace();
   await place.run(['pause']);
   const person = await openOperator(place, place.start(['start']));
@@ -137,6 +169,8 @@ it('a batch whose file is gone before its report says that its orders are not li
   const { batch } = (await shown(place)) ?? { batch: '' };
   await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
   await place.run(['resume']);
+  await said(place, 'gone.csv is missing');
+  await place.run(['batches', 'cancel', batch, '--yes']);
   const report = await until('the report', async () =>
     (await place.reportsNow()).find(({ state }) => state === 'finished'),
   );

@@ -1737,4 +1737,33 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'throw error;',
     tests: ['test/log/tracing/tracing.test.ts'],
   },
+  // Files that moved
+  {
+    without: 'the place of a file below the folder that is configured now',
+    file: 'src/ledger/batches/place-now.ts',
+    find: 'if (folders === undefined) return batch;',
+    replace: 'if (folders !== batch) return batch;',
+    tests: ['test/end-to-end/moved.test.ts'],
+  },
+  {
+    without: 'the size of a file that is taken for another one',
+    file: 'src/ledger/batches/place-now.ts',
+    find: ' || size === inspection.bytes)',
+    replace: ' || size >= 0)',
+    tests: ['test/ledger/place-now.test.ts'],
+  },
+  {
+    without: 'the wait for the file of a report',
+    file: 'src/put-away/missing-file.ts',
+    find: 'if (!batch.cancelled) throw fileGone(batch);',
+    replace: '',
+    tests: ['test/end-to-end/missing-file.test.ts'],
+  },
+  {
+    without: 'what is known of a file before it moves to failed/',
+    file: 'src/put-away/report-and-put-away.ts',
+    find: 'await batches.turnAway(batch.batch, found);',
+    replace: '',
+    tests: ['test/process/full-inbox.test.ts'],
+  },
 ];

@@ -7,13 +7,13 @@ import { type BatchError, changeOf } from './batch-control.ts';
 const CHECKS_AFTER = [5_000, 30_000, 5 * 60_000, 60 * 60_000];
 
 /** How long it is known, in seconds, whose file is at a path. */
-export const PLACE_KNOWN = 86_400;
+const PLACE_KNOWN = 86_400;
 
 /** A check of a settled file, with its batch. */
 export type FileCheck = { check: string; batch: string };
 
 /** The checks of a file that was put away at `at`, as scores and members of a sorted set. */
-export function fileChecks(batch: string, at: number): (string | number)[] {
+function fileChecks(batch: string, at: number): (string | number)[] {
   return CHECKS_AFTER.flatMap((after, n) => [at + after, `${n}/${batch}`]);
 }
 
@@ -104,6 +104,25 @@ function createContents(redis: Redis, keys: Keys) {
 
 /** Settled files are checked for changes a few times. */
 function createFileChecks(redis: Redis, keys: Keys) {
+  /** The report is written and the file put away. `settled`: where and when; the file is checked for changes. */
+  async function done(batch: string, settled?: { path: string; at: number }): Promise<void> {
+    const step = redis
+      .multi()
+      .hset(keys.batch(batch), { state: 'done' })
+      // Its last answers may have held it, although no order was left to wait.
+      .hdel(keys.batch(batch), 'held', 'unsettled')
+      .srem(keys.held, batch)
+      .del(keys.counted(batch))
+      .srem(keys.finished, batch)
+      .srem(keys.active, batch)
+      .xadd(keys.changes, ...changeOf(batch));
+    if (settled !== undefined) {
+      step.zadd(keys.fileChecks, ...fileChecks(batch, settled.at));
+      step.set(keys.settledAt(settled.path), batch, 'EX', PLACE_KNOWN);
+    }
+    await step.exec();
+  }
+
   /** At most `most` checks of settled files that are due, those that waited longest first. */
   async function dueFileChecks(now: number, most: number): Promise<FileCheck[]> {
     const checks = await redis.zrangebyscore(keys.fileChecks, '-inf', now, 'LIMIT', 0, most);
@@ -138,5 +157,5 @@ function createFileChecks(redis: Redis, keys: Keys) {
     return true;
   }
 
-  return { dueFileChecks, fileChecked, isLastAt, settledFileChanged };
+  return { done, dueFileChecks, fileChecked, isLastAt, settledFileChanged };
 }

@@ -1,4 +1,3 @@
-import type { Config } from '../../config/config.ts';
 import { stamp } from '../../core/format.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -8,11 +7,12 @@ import type { LedgerIdentity } from '../identity.ts';
 /** What made the file of a batch unreadable. */
 export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
 
+/** An unreadable file of which no order was admitted: its error, with the text of the line that it names, and what it is. */
+export type TurnedAway = { error: BatchError & { text?: string }; bytes: number; sha256: string };
+
 export type ControlDeps = {
   redis: Redis;
   keys: Keys;
-  /** Of the configuration, to find the files of inboxes that were moved. */
-  sources?: Config['sources'];
   /** Of a daemon that reads files: the latest state of the ledger that it saw. */
   identity?: LedgerIdentity;
 };
@@ -85,7 +85,20 @@ export function createBatchControl(deps: ControlDeps) {
       .exec();
   }
 
-  return { cancel, recallCancellation, isCancelled, notSettled, ...createHolds(deps), ...createReading(deps) };
+  /** Its file is about to move to `failed/`: from there, nobody reads it again, and its report can still be written. */
+  async function turnAway(batch: string, found: TurnedAway): Promise<void> {
+    await redis.hset(keys.batch(batch), 'turnedAway', JSON.stringify(found));
+  }
+
+  return {
+    cancel,
+    turnAway,
+    recallCancellation,
+    isCancelled,
+    notSettled,
+    ...createHolds(deps),
+    ...createReading(deps),
+  };
 }
 
 /** How a batch is held because of its answers, and released. */

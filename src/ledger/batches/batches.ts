@@ -6,9 +6,9 @@ import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
-import { createAftermath, fileChecks, PLACE_KNOWN, type SameContent } from './aftermath.ts';
-import { type BatchError, type ControlDeps, changeOf, createBatchControl } from './batch-control.ts';
-import { placeNow } from './place-now.ts';
+import { createAftermath, type SameContent } from './aftermath.ts';
+import { type BatchError, type ControlDeps, createBatchControl, type TurnedAway } from './batch-control.ts';
+import { placeNow, type SourceFolders } from './place-now.ts';
 
 /** Milliseconds until the lease of a daemon that died expires. */
 const LEASE = 10_000;
@@ -58,6 +58,8 @@ export type Batch = {
   cancelledBy?: { at: number; who: string };
   /** Why its file can no longer be read, although some of its orders were admitted. */
   unreadable?: BatchError;
+  /** Why its file, of which no order was admitted, moves to `failed/`. */
+  turnedAway?: TurnedAway;
   /** Why its file could not be read on, its report not be written or its file not be put away; it is tried again until it succeeds. */
   unsettled?: { reason: string; since: number };
   counts: OutcomeCounts;
@@ -72,8 +74,11 @@ export type Batches = ReturnType<typeof createBatches>;
 /** Which lease: to read or settle a batch, or to write its `report.json`. */
 export type BatchRight = 'lease' | 'reportLease';
 
+/** `config`: of the installation, to find the files of inboxes that were moved. */
+type BatchesDeps = ControlDeps & { owner: string; config?: SourceFolders };
+
 /** The batches of one environment: who reads each, its progress, and the outcomes of its orders. */
-export function createBatches(deps: ControlDeps & { owner: string }) {
+export function createBatches(deps: BatchesDeps) {
   const { redis, keys, owner } = deps;
 
   /** A lease to read or settle a batch, or to write its `report.json`; undefined while somebody else has it. */
@@ -97,10 +102,10 @@ export function createBatches(deps: ControlDeps & { owner: string }) {
   };
 }
 
-function createReads({ redis, keys, sources = [] }: ControlDeps) {
+function createReads({ redis, keys, config }: BatchesDeps) {
   async function find(batch: string): Promise<Batch | undefined> {
     const fields = await redis.hgetall(keys.batch(batch));
-    return fields['batch'] === undefined ? undefined : placeNow(decode(fields), sources);
+    return fields['batch'] === undefined ? undefined : placeNow(decode(fields), config);
   }
 
   /** Which orders are counted already: a test by ordinal. */
@@ -168,7 +173,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
   async function inspected(batch: string, inspection: NonNullable<Batch['inspection']>): Promise<void> {
     const { isFixFile } = inspection;
     const fields = { inspection: JSON.stringify(inspection), ...(isFixFile && { isFixFile: '1' }) };
-    await redis.multi().hset(keys.batch(batch), fields).hdel(keys.batch(batch), 'unsettled').exec();
+    await redis.multi().hset(keys.batch(batch), fields).hdel(keys.batch(batch), 'unsettled', 'turnedAway').exec();
   }
 
   /** The first order is about to be admitted, from content with this SHA-256. */
@@ -181,26 +186,7 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
     await redis.hset(keys.batch(batch), { settledPath });
   }
 
-  /** The report is written and the file put away. `settled`: where and when; the file is checked for changes. */
-  async function done(batch: string, settled?: { path: string; at: number }): Promise<void> {
-    const step = redis
-      .multi()
-      .hset(keys.batch(batch), { state: 'done' })
-      // Its last answers may have held it, although no order was left to wait.
-      .hdel(keys.batch(batch), 'held', 'unsettled')
-      .srem(keys.held, batch)
-      .del(keys.counted(batch))
-      .srem(keys.finished, batch)
-      .srem(keys.active, batch)
-      .xadd(keys.changes, ...changeOf(batch));
-    if (settled !== undefined) {
-      step.zadd(keys.fileChecks, ...fileChecks(batch, settled.at));
-      step.set(keys.settledAt(settled.path), batch, 'EX', PLACE_KNOWN);
-    }
-    await step.exec();
-  }
-
-  return { begin, handedIn, inspected, admitting, putAway, done };
+  return { begin, handedIn, inspected, admitting, putAway };
 }
 
 /** How many orders a batch has, as admitted or, before that, as the first pass counted them; undefined while unknown. */
@@ -214,7 +200,10 @@ export function isFinished({ state, total, counts }: Batch): boolean {
 }
 
 /** Fields that are stored as JSON. */
-type Nested = Pick<Batch, 'inspection' | 'repeats' | 'held' | 'unreadable' | 'unsettled' | 'cancelledBy'>;
+type Nested = Pick<
+  Batch,
+  'inspection' | 'repeats' | 'held' | 'unreadable' | 'turnedAway' | 'unsettled' | 'cancelledBy'
+>;
 
 function decode(fields: Record<string, string>): Batch {
   const counts = noOutcomes();
@@ -240,6 +229,7 @@ function decode(fields: Record<string, string>): Batch {
     ...(waitsAfter !== undefined && state === 'reading' && { waitsAfter: Number(waitsAfter) }),
     ...json('held'),
     ...json('unreadable'),
+    ...json('turnedAway'),
     ...(state === 'done' ? {} : json('unsettled')),
     cancelled: fields['cancelled'] !== undefined,
     ...json('cancelledBy'),

@@ -1,22 +1,54 @@
+import { lstat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { isGone } from '../../core/regular-file.ts';
+import type { ClaimedFile } from '../../order/batch.ts';
 
-/** Where the file of a batch was last, as recorded: `path` while it is in progress, then `settledPath`. */
-type Placed = { source: string; path?: string; settledPath?: string };
+/** What says where the files of sources are. */
+export type SourceFolders = Pick<Config, 'sources' | 'data'>;
 
-/** How a path in an inbox ends: `processing/<batch>/<name>`, `done/<day>/<name>` or `failed/<day>/<name>`. */
-const BELOW_INBOX = 3;
+/** Where the file of a batch was last, as recorded, and what it was. */
+type Placed = Pick<ClaimedFile, 'source' | 'kind' | 'path'> & {
+  settledPath?: string;
+  inspection?: { bytes: number };
+  unreadable?: unknown;
+};
 
 /**
- * A batch with the place of its file now. An inbox that was moved, for instance to another machine, has the file in the
- * same folder below the path that the source has in the configuration. Without a file there, the place stays as recorded.
+ * How many steps at the end of a path stay when its inbox or `data` is elsewhere: `processing/<batch>/<name>` and
+ * `done/<day>/<name>`, or `spool/<source>/<batch>/<name>`.
  */
-export async function placeNow<One extends Placed>(batch: One, sources: Config['sources']): Promise<One> {
-  const inbox = sources.find(({ name, type }) => name === batch.source && type === 'inbox')?.path;
-  const recorded = batch.settledPath ?? batch.path;
-  if (recorded === undefined || inbox === undefined) return batch;
-  const moved = join(inbox, ...recorded.split(sep).slice(-BELOW_INBOX));
-  if (moved === recorded || !(await isGone(recorded)) || (await isGone(moved))) return batch;
-  return batch.settledPath === undefined ? { ...batch, path: moved } : { ...batch, settledPath: moved };
+const STEPS = { inbox: 3, export: 4, 'handed-in': 4 };
+
+/**
+ * A batch with the places of its file now. An inbox that was moved, for instance to another machine, has the file in the
+ * same folder below the path that the source has in the configuration, and so has `data`. Otherwise the file is where it was
+ * recorded. A claimed file that is nowhere belongs to the folder that is configured now.
+ */
+export async function placeNow<One extends Placed>(batch: One, folders: SourceFolders | undefined): Promise<One> {
+  if (folders === undefined) return batch;
+  const { kind, path: claimed, settledPath: settled } = batch;
+  const here = belowConfigured(claimed, STEPS[kind], batch, folders);
+  const isHere = here === claimed || (await isFileOf(batch, here)) || (await sizeOf(claimed)) === undefined;
+  const placed = { ...batch, path: isHere ? here : claimed };
+  if (settled === undefined) return placed;
+  const settledHere = belowConfigured(settled, STEPS.inbox, batch, folders);
+  const isMoved = settledHere !== settled && (await isFileOf(batch, settledHere));
+  return { ...placed, settledPath: isMoved ? settledHere : settled };
+}
+
+function belowConfigured(recorded: string, steps: number, { source, kind }: Placed, { sources, data }: SourceFolders) {
+  const inbox = sources.find(({ name, type }) => name === source && type === 'inbox')?.path;
+  const folder = kind === 'inbox' ? inbox : data;
+  return folder === undefined || recorded === '' ? recorded : join(folder, ...recorded.split(sep).slice(-steps));
+}
+
+/** Inboxes that changed places can have files of the same name; whoever reads a file checks its content. */
+async function isFileOf({ inspection, unreadable }: Placed, file: string): Promise<boolean> {
+  const size = await sizeOf(file);
+  return size !== undefined && (inspection === undefined || unreadable !== undefined || size === inspection.bytes);
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  const found = await lstat(file).catch(() => undefined);
+  return found?.isFile() ? found.size : undefined;
 }
