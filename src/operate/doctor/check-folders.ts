@@ -195,7 +195,14 @@ export function roomFinding(check: string, folder: string, free: number): Findin
   if (free >= LOW) return [];
   const message = `only ${size(free)} free on the disk of ${folder}`;
   const state = [DATA, REPORTS].includes(check) && free < FULL ? 'fail' : 'warn';
-  return [{ check, state, message, remedy: 'Free disk space: reports and ledger are written there.' }];
+  return [{ check, state, message, remedy: `Free disk space: ${writtenIn(check)} there.` }];
+}
+
+/** What needs the room in a folder. */
+function writtenIn(check: string): string {
+  if (check === DATA) return 'the ledger and copies of exports are written';
+  if (check === REPORTS) return 'reports are written';
+  return check.startsWith('inbox ') ? 'files arrive, and their pages and fix files are written' : 'answers are written';
 }
 
 async function onOtherDevices(folder: string): Promise<string[]> {
