@@ -17,7 +17,7 @@ export type Admission =
   | { kind: 'queue'; before: Entry | undefined }
   /** The same order of the same batch, read again after a crash. */
   | { kind: 'mine' }
-  /** Accepted already. `batchNo` names the batch that brought it; 0: it was at the API before po-sync. */
+  /** Accepted already. `batchNo` names the batch that brought it; 0: it is from the API's list. */
   | { kind: 'duplicate'; batchNo: number }
   /** The same order is in progress: this one shares its outcome, or takes its place when it is canceled. */
   | { kind: 'follow'; entry: Entry }

@@ -228,7 +228,7 @@ async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>): P
 }
 
 function originOf(batchNo: number, { no }: Batch, titles: ReadonlyMap<number, string | undefined>): string {
-  if (batchNo === 0) return 'at the API since before po-sync';
+  if (batchNo === 0) return "found in the API's list";
   return batchNo === no ? 'earlier in this file' : `from ${titles.get(batchNo) ?? 'an unknown batch'}`;
 }
 

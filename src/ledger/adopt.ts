@@ -66,7 +66,7 @@ type Row = { purchaseOrderNumber: string; items?: Item[] };
 const MOST_ITEMS = 1_000;
 
 /**
- * Builds the step that enters orders of the API's list into the ledger as settled, as if the API had them before po-sync.
+ * Builds the step that enters orders of the API's list into the ledger as settled, of no batch.
  * Known entries stay. Returns for each order whether it was new.
  */
 export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {

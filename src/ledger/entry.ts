@@ -63,7 +63,7 @@ export type Entry = {
   history?: readonly PastAttempt[];
 };
 
-/** What stays of an accepted order. `batchNo` 0: the API had it before po-sync. */
+/** What stays of an accepted order. `batchNo` 0: it is from the API's list. */
 export type Compact = { digest: string; attempts: number; at: number; batchNo: number };
 
 /** The digest of content at the API that is other than ours and not known: no order has it. */

@@ -102,15 +102,11 @@ const CALLED_OFF =
   'If that order is no longer wanted, inform the supplier: the API cannot cancel an order. Then discard this one.';
 
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
-export function withKnownNumber(
-  order: InvalidOrder,
-  known: Elsewhere,
-  title = 'the API, which had it before po-sync',
-  content?: Order,
-): InvalidOrder {
+export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: string, content?: Order): InvalidOrder {
   const items = content ? `, as ${firstItems(content.items)}` : '';
   const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : NUMBER_TAKEN;
-  const message = `this number is already ${stateText(known)} from ${title}${items}. ${advice}`;
+  const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
+  const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };
   return { ...order, problems: [...order.problems.map(withoutAdding), problem] };
 }

@@ -141,4 +141,38 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     expect(unreadable).toMatchObject([{ file: 'broken.csv', settledPath: expect.stringContaining('failed') }]);
     expect(path.basename(unreadable[0].settledPath)).toBe('broken.csv');
   });
+
+  it('explain says from the reports who sent an order, with its items from the file', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis, sandbox: { record: true } });
+    await place.drop('q.csv', table('SENT-1,NEW,A,1'));
+    await place.run(['start', '--once']);
+    await place.setFaults([{ kind: 'answer', on: 'create', status: 422 }]);
+    await place.drop('refused.csv', table('SENT-2,NEW,A,2'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    await place.setFaults([]);
+    await place.run(['dead-letters', 'retry', '--order', 'SENT-2', '--yes']);
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    const [q, refused] = await place.reportsNow();
+    await lose(place, redis);
+    // It waits for the list, with which the ledger is built again.
+    await place.drop('other.csv', table('OTHER-1,NEW,A,1'));
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    await place.drop('conflict.csv', table('SENT-1,NEW,A,3'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+
+    for (const [order, report, quantity] of [
+      ['SENT-1', q, 1],
+      ['SENT-2', refused, 2],
+    ] as const) {
+      const explained = await json(place, 'explain', order);
+      expect(explained.accepted).toMatchObject({ batch: report?.batch });
+      expect(Date.parse(explained.accepted.at)).toBeGreaterThanOrEqual(Date.parse(report?.startedAt ?? ''));
+      expect(explained.content).toMatchObject({ status: 'sent', items: [{ articleCode: 'A', quantity }] });
+      const { out } = await place.run(['explain', order]);
+      expect(out).not.toMatch(/lost its data|already had|no report says|before po-sync/);
+    }
+    expect((await place.run(['explain', 'SENT-2'])).out).toMatch(/dead letter was closed: accepted by \S+, batch/);
+    expect((await place.run(['dead-letters', 'list'])).out).toContain("different items, found in the API's list");
+  });
 });

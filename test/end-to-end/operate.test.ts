@@ -343,7 +343,7 @@ describe("the operator's commands", () => {
     await place.drop('again.csv', `${HEAD}\nBY-HAND,NEW,A,3\n`);
     await place.run(['start', '--once']);
     expect(place.stored().size).toBe(calls);
-    expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API already had it[\s\S]*duplicate/);
+    expect((await run('explain', 'BY-HAND')).out).toMatch(/accepted: the API's list shows it[\s\S]*duplicate/);
   });
 
   it('pause holds delivery while files are taken; resume continues it', async () => {

@@ -77,12 +77,7 @@ function toFit(line: string, columns: number | undefined): string {
 function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, string] {
   switch (state) {
     case 'accepted':
-      return [
-        'good',
-        accepted?.batch === undefined
-          ? `accepted: ${isOurs(appearances) ? "the API's list shows it" : 'the API already had it'}`
-          : 'accepted',
-      ];
+      return ['good', accepted?.batch === undefined ? "accepted: the API's list shows it" : 'accepted'];
     case 'nothing':
       return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(appearances)];
     case 'queued':
@@ -212,7 +207,8 @@ function acceptedEvent(
   appearances: OrderHistory['appearances'],
 ): HistoryEvent {
   const found = "found in the API's list";
-  if (batch === undefined) return { at, text: isOurs(appearances) ? found : `${found}; po-sync had not sent it` };
+  if (batch === undefined)
+    return { at, text: isOurs(appearances) ? found : `${found}; no report says that po-sync sent it` };
   const again = attempts > 1 ? ` on attempt ${attempts}` : '';
   return { at, text: `accepted by the API${again}, batch ${batch}${handedIn(by)}` };
 }

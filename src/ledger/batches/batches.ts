@@ -140,7 +140,7 @@ function createReads({ redis, keys, config }: BatchesDeps) {
     return redis.zrange(keys.batches, from, String(from + most - 1), 'REV');
   }
 
-  /** The batch behind a short number; undefined for what the API had before po-sync. */
+  /** The batch behind a short number; undefined for what is from the API's list. */
   async function nameOf(no: number): Promise<string | undefined> {
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }

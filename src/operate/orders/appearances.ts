@@ -105,6 +105,22 @@ export function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLet
   return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
 }
 
+/** How dead letters end whose order was accepted. */
+const SENT: ReadonlySet<string> = new Set(['accepted', 'resent', 'confirmed']);
+
+/** What the reports say of the batch whose order the API accepted: at first, or after a person sent it again. */
+export function sentBy(appearances: readonly Appearance[]) {
+  for (const { batch, by, result, deadLetter } of appearances) {
+    const more = by === undefined ? {} : { by };
+    const { at, attempts, outcome } = result;
+    if (outcome === 'accepted') return { batch, at: Date.parse(at), attempts, ...more };
+    const closed = deadLetter?.closed;
+    if (closed === undefined || !SENT.has(closed.by) || closed.batch !== batch) continue;
+    return { batch, at: Date.parse(closed.at), attempts: deadLetter?.attempts, ...more };
+  }
+  return undefined;
+}
+
 /** Whether the text occurs anywhere in a file. Most files do not contain it and need not be parsed. */
 async function contains(path: string, text: string): Promise<boolean> {
   const wanted = Buffer.from(text);

@@ -10,7 +10,7 @@ import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type Appearance, findAppearances } from './appearances.ts';
+import { type Appearance, findAppearances, sentBy } from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
 import { type OrderContent, unreadOrder } from './order-content.ts';
 import { readSurroundings } from './read-waits.ts';
@@ -22,8 +22,8 @@ export type OrderHistory = {
   /** `nothing`: the ledger has no entry for it. */
   state: 'nothing' | 'accepted' | EntryState;
   /**
-   * The API has it: since when, after how many attempts, from which batch, and who submitted that; no batch if the API
-   * had it before.
+   * The API has it: since when, after how many attempts, from which batch, and who submitted that; no batch if neither
+   * ledger nor reports say that po-sync sent it.
    */
   accepted?: { at: number; attempts: number; batch?: string; by?: string };
   /** Not settled, or waiting for a person. */
@@ -91,12 +91,14 @@ export async function explainOrder(
         throw (await unreadOrder(order, { ...context, search })) ?? (await unknownOrder(order, context));
       return { ...base, state: 'nothing' };
     case 'accepted': {
-      const { at, attempts, batchNo } = known.compact;
-      // A ledger that was rebuilt from the API's list has lost the batch; its report still names it.
-      const reported = appearances.find(({ result }) => result.outcome === 'accepted');
-      const batch = (await batches.nameOf(batchNo)) ?? reported?.batch;
-      const by = batch === undefined ? undefined : ((await batches.find(batch))?.by ?? reported?.by);
+      const { batchNo, ...compact } = known.compact;
+      const own = await batches.nameOf(batchNo);
+      // A ledger that was built from the API's list does not know who sent an order; its report still does.
+      const sent = own === undefined ? sentBy(appearances) : undefined;
+      const batch = own ?? sent?.batch;
+      const by = batch === undefined ? undefined : ((await batches.find(batch))?.by ?? sent?.by);
       const from = { ...(batch === undefined ? {} : { batch }), ...(by === undefined ? {} : { by }) };
+      const { at = compact.at, attempts = compact.attempts } = sent ?? {};
       return { ...base, state: 'accepted', accepted: { at, attempts, ...from } };
     }
     case 'open':

@@ -67,19 +67,18 @@ export async function readContent(
   }
 }
 
-/** An order that the API had before po-sync sent it: a file may have brought the same items. */
+/** An order that the ledger has from the API's list: a file may have brought the same items. */
 async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps: Deps): Promise<OrderContent> {
-  const alike = newest.filter(({ result }) => result.outcome === 'duplicate' || result.outcome === 'accepted');
-  for (const { batch, result } of alike.slice(0, MOST_FILES)) {
+  for (const { batch, result } of newest.slice(0, MOST_FILES)) {
     const found = await inBatch(batch, { ...wanted, line: result.line }, deps);
     if (found.status === 'sent') return found;
   }
-  const sent = alike.find(({ result }) => result.outcome === 'accepted');
+  const sent = newest.find(({ result }) => result.outcome === 'accepted');
   if (sent !== undefined)
     return { status: 'missing', message: lostWith(sent), batch: sent.batch, line: sent.result.line };
   return {
     status: 'unknown',
-    message: 'The API had this order before po-sync sent it, and only the API has its items.',
+    message: "The order is from the API's list, and only the API has its items: no report says that po-sync sent it.",
   };
 }
 
@@ -141,7 +140,7 @@ function wantedIn({ kind, source, settledPath, begunWith }: Batch, path: string,
 }
 
 function lostWith({ file }: Appearance): string {
-  return `Redis lost its data, so po-sync does not know where the file ${file} is now. Look for it in done/ of its inbox.`;
+  return `The ledger was built from the API's list (Redis lost its data, or baseUrl has another value now), so po-sync cannot prove which file has these items. Look for ${file} in done/ of its inbox.`;
 }
 
 function goneWith(batch: Batch | undefined): string {
