@@ -1324,8 +1324,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'final counts of a file that changed after it was taken',
     file: 'src/put-away/report-and-put-away.ts',
-    find: 'if (batch.begunWith !== undefined) {',
-    replace: 'if (batch.begunWith === null) {',
+    find: 'if (begunWith !== undefined) {',
+    replace: 'if (begunWith === null) {',
     tests: ['test/put-away/settlement.test.ts'],
   },
   {
