@@ -3,7 +3,9 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
+import { freePort } from '../support/free-port.ts';
 import { openDatabase } from '../support/shared-redis.ts';
+import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
@@ -175,4 +177,43 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     expect((await place.run(['explain', 'SENT-2'])).out).toMatch(/dead letter was closed: accepted by \S+, batch/);
     expect((await place.run(['dead-letters', 'list'])).out).toContain("different items, found in the API's list");
   });
+});
+
+it('back at the former address, reconcile --repair keeps what was sent at the other one from being sent again', async () => {
+  await using place = await openWorkplace();
+  const once = async (name: string, text: string) => {
+    await place.drop(name, text);
+    return (await place.run(['start', '--once'])).code;
+  };
+  expect(await once('first.csv', table('PO-1,NEW,A,1'))).toBe(0);
+  await move(place);
+  expect(await once('second.csv', table('PO-2,NEW,A,1'))).toBe(0);
+  await move(place);
+  await place.run(['pause', '--reason', 'address']);
+  expect((await place.run(['reconcile', '--repair', '--yes'])).code).toBe(0);
+  await place.run(['resume']);
+  expect(await once('again.csv', table('PO-1,NEW,A,1', 'PO-2,NEW,A,1'))).toBe(0);
+  expect([...place.stored()].sort()).toEqual([
+    ['PO-1', 1],
+    ['PO-2', 1],
+  ]);
+  const { batches }: { batches: { file: string }[] } = await json(place, 'batches', 'list');
+  expect(batches.map(({ file }) => file).sort()).toEqual(['again.csv', 'first.csv', 'second.csv']);
+});
+
+it('the metric of open dead letters agrees with status after the API has another address', async () => {
+  await using place = await openWorkplace({ env: { PO_SYNC_ADMIN_PORT: String(await freePort()) } });
+  await place.drop('q.csv', table('BAD-1,NEW,A,none', 'BAD-2,NEW,A,none'));
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+  await move(place);
+  const daemon = place.start(['start']);
+  const { adminPort } = await until('the daemon', async () => {
+    const { daemons }: { daemons: { adminPort?: number }[] } = await json(place, 'status');
+    return daemons.find(({ adminPort: port }) => port !== undefined);
+  });
+  const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  expect(/^po_sync_dead_letter_orders\S* (\d+)$/m.exec(metrics)?.[1]).toBe('2');
+  expect(await json(place, 'status')).toMatchObject({ deadLetters: 2 });
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
 });

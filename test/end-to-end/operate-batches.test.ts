@@ -93,6 +93,14 @@ describe('batches of a running daemon', () => {
       payload: { orderState: 'NEW' },
       httpStatus: 400,
     });
+    // It has no fix file yet.
+    const { out: list } = await run('dead-letters', 'list', '--batch', batch);
+    expect(list).toContain(`held.csv has its fix file after po-sync batches release|cancel ${batch.slice(-8)} and its`);
+    expect(list).not.toContain('Correct and drop');
+    const { out: one } = await run('explain', JSON.parse(out).deadLetters[0].purchaseOrderNumber);
+    expect(one).toContain(`Its fix file is written when batch ${batch} is finished.`);
+    expect(one).toContain(`po-sync batches release ${batch.slice(-8)}`);
+    expect(one).not.toContain('Correct the fix file');
     // Other files overtake it, although it fills the queue.
     await place.drop('other.csv', csvOf(20).replaceAll('PO-', 'OTHER-'));
     expect(await reportOf('other.csv')).toMatchObject({ counts: { orders: 20, accepted: 20 } });

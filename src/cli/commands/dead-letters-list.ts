@@ -96,7 +96,7 @@ async function printTables(
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   const isAnyOpen = kinds.size > 0;
-  shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context.config) : 'All of them are closed.'}\n`);
+  shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.'}\n`);
 }
 
 /** Maximum number of fix files shown. */
@@ -104,24 +104,34 @@ const FIX_FILES_SHOWN = 5;
 
 /** What to do next: the fix files first, if there are any and something in them is to be corrected. */
 async function nextText(
-  batches: readonly string[],
+  all: readonly string[],
   kinds: ReadonlySet<DeadLetterKind>,
-  config: OperatorContext['config'],
+  { config, batches: { underWay } }: OperatorContext,
 ): Promise<string> {
+  const unfinished = (await underWay()).filter(({ batch }) => all.includes(batch));
+  const batches = all.filter((name) => unfinished.every(({ batch }) => batch !== name));
   const found = await Promise.all(
     batches.slice(-FIX_FILES_SHOWN).map((batch) => fixFileOf(join(config.reports.path, batch))),
   );
   const files = found.filter((file) => file !== undefined);
-  if (files.length === 0) return otherWays('Select', kinds);
-  const others = batches.length - files.length;
+  const later = unfinished
+    .slice(0, FIX_FILES_SHOWN)
+    .map(({ name, batch, held }) => printable(noFixFileYet(name, batch, held !== undefined)));
+  if (files.length === 0) return [...later, ...(later.length > 0 ? [''] : []), otherWays('Select', kinds)].join('\n');
+  const others = batches.length - Math.min(batches.length, FIX_FILES_SHOWN);
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
-  const shown = files.map((file) => `  ${printable(file)}`);
+  const shown = [...files.map((file) => `  ${printable(file)}`), ...more, ...later];
   const place = `${intoInbox(config)}${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
   const conflict = kinds.has('conflict') ? [...CONFLICT_STEPS, ''] : [];
   if ([...kinds].some((kind) => kind !== 'conflict' && kind !== 'inDoubt'))
-    return [`Correct and drop ${place}`, ...shown, ...more, '', ...conflict, otherWays('Or select', kinds)].join('\n');
+    return [`Correct and drop ${place}`, ...shown, '', ...conflict, otherWays('Or select', kinds)].join('\n');
   const doubt = kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : [];
-  return [...conflict, `Or enter another number and drop ${place}`, ...shown, ...more, ...doubt].join('\n');
+  return [...conflict, `Or enter another number and drop ${place}`, ...shown, ...doubt].join('\n');
+}
+
+function noFixFileYet(file: string, batch: string, isHeld: boolean): string {
+  const until = isHeld ? `po-sync batches release|cancel ${batch.slice(-8)} and its last order` : 'its last order';
+  return `${file} has its fix file after ${until}.`;
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {

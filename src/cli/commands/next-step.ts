@@ -27,6 +27,11 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'unknown':
       return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, start, now)];
     case 'refused':
+      // Only a finished batch has a report, and with it the fix file.
+      if (open !== undefined && appearances.every(({ batch }) => batch !== open.batch)) {
+        const wait = open.heldBecause === undefined ? [] : heldSteps(open.batch);
+        return [...untilReported(open), ...wait, ...AGAIN, `  po-sync dead-letters retry --order ${order}`];
+      }
       return [
         `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
         `and drop it ${into}, or send the order again unchanged:`,
@@ -56,6 +61,8 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     }
   }
 }
+
+const AGAIN = ['Or send the order again unchanged; one of a held batch waits for its release:'];
 
 /** How an order is sent of which a person discarded the last dead letter. */
 function againSteps(appearances: OrderHistory['appearances']): string[] {
