@@ -26,7 +26,7 @@ it('after Redis has lost its data, commands know what the reports know', async (
   const { batch } = (await json('batches', 'list', '--open')).batches[0];
   const explained = await json('explain', 'GOOD-1');
   expect(explained).toMatchObject({ state: 'accepted', accepted: { batch } });
-  expect(explained.content).toMatchObject({ status: 'missing', message: expect.stringContaining('first.csv') });
+  expect(explained.content).toMatchObject({ status: 'sent', message: expect.stringContaining('first.csv') });
   const { out } = await place.run(['explain', 'GOOD-1']);
   expect(out).not.toMatch(/already had it|had not sent it/);
 });
