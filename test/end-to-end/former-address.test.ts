@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import { freePort } from '../support/free-port.ts';
+import { openOperator } from '../support/operator.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -201,7 +202,7 @@ it('back at the former address, reconcile --repair keeps what was sent at the ot
   expect(batches.map(({ file }) => file).sort()).toEqual(['again.csv', 'first.csv', 'second.csv']);
 });
 
-it('the metric of open dead letters agrees with status after the API has another address', async () => {
+it('after the API has another address, the metric of dead letters agrees with status, and their pages open', async () => {
   await using place = await openWorkplace({ env: { PO_SYNC_ADMIN_PORT: String(await freePort()) } });
   await place.drop('q.csv', table('BAD-1,NEW,A,none', 'BAD-2,NEW,A,none'));
   expect((await place.run(['start', '--once'])).code).toBe(2);
@@ -214,6 +215,14 @@ it('the metric of open dead letters agrees with status after the API has another
   const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
   expect(/^po_sync_dead_letter_orders\S* (\d+)$/m.exec(metrics)?.[1]).toBe('2');
   expect(await json(place, 'status')).toMatchObject({ deadLetters: 2 });
+  const { page } = await openOperator(place, daemon);
+  const { batch } = await first(place);
+  const letter = await until('the dead letter', async () => {
+    const { text } = await page(`/dead-letters?batch=${batch}`);
+    return /<a href="(\/dead-letters\/[^"]*)">BAD-1/.exec(text)?.[1];
+  });
+  expect((await page(letter)).text).toMatch(/BAD-1[\s\S]*is not a number/);
+  expect((await page(`/batches/${batch}`)).text).toContain('q.csv');
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
 });

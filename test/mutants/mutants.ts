@@ -14,6 +14,21 @@ const NEXT = ['test/ledger/state-machine/next.test.ts', 'test/ledger/state-machi
 const DELIVERY = ['test/deliver/delivery.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
+  // What only reports know
+  {
+    without: 'the batches of reports in a ledger that does not have them',
+    file: 'src/put-away/recall-batches.ts',
+    find: 'await recall.enter(await recalledBatch(report, open, config));',
+    replace: '',
+    tests: ['test/end-to-end/former-address.test.ts'],
+  },
+  {
+    without: 'the rows that a report says were ordered',
+    file: 'src/ledger/row-claims.ts',
+    find: 'if (by.no === 0) return true;',
+    replace: 'if (by.no === 0) return false;',
+    tests: ['test/end-to-end/former-address.test.ts'],
+  },
   // Waits
   {
     without: 'full jitter',
