@@ -42,7 +42,7 @@ const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message'] as const;
  * and replaces no other. `shape`: the form of the input; undefined for a file that could not be read, which `mapping` would read.
  * Throws PoSyncError `report-not-written` or `folder-is-link`.
  */
-export async function openAnswer(
+async function openAnswer(
   folder: string,
   batch: string,
   shape: FileShape | undefined,

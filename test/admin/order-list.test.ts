@@ -1,5 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { orderList } from '../../src/operate/batches/order-list.ts';
 import { splitCells } from '../../src/report/lines.ts';
@@ -10,6 +12,7 @@ import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const TOKEN = 'order-list-token-0123456789abcdef';
 const COLUMNS = 'file,batch,line,purchaseOrderNumber,outcome,attempts,at,code,message,settled,settledAt,settledIn';
 
 let place: Workplace;
@@ -39,7 +42,7 @@ async function download(query = '', at = '/api/v1/orders.csv') {
 beforeAll(async () => {
   const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
   place = await openWorkplace({ faults: { faults: [refusal] } });
-  person = await openOperator(place, place.start(['start']));
+  person = await openOperator(place, place.start(['start'], { PO_SYNC_ADMIN_TOKEN: TOKEN }));
   await place.drop('=week.csv', sheet('PO-1,NEW,A,1', 'PO-2,NEW,X,1', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'));
   const first = await finished('=week.csv');
   await place.run(['dead-letters', 'retry', '--order', 'PO-2', '--yes']);
@@ -55,7 +58,8 @@ beforeAll(async () => {
   await finished('other.csv');
   await until('the lists', async () => {
     const { body } = await person.call('GET', '/batches?state=finished');
-    return (body['items'] as unknown[] | undefined)?.length === 3;
+    const { body: settled } = await person.call('GET', '/corrections');
+    return [body, settled].every(({ items }) => (items as unknown[] | undefined)?.length === 3);
   });
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -100,6 +104,19 @@ it('the list of accepted orders has each once, also one that was refused at firs
   ]);
   expect(orders.map(([, , number]) => number)).toEqual([...place.stored().keys()].sort());
   expect(headers.get('content-disposition')).toContain('accepted-orders-2020-01-01-2099-12-31.csv');
+});
+
+it('the command of the documentation stores the list under the name that the daemon gives it', async () => {
+  const docs = await readFile(path.resolve(import.meta.dirname, '../../docs/control-api.md'), 'utf8');
+  const command = /^curl -fOJ [^`]*/m.exec(docs)?.[0] ?? '';
+  const today = new Date().toISOString().slice(0, 10);
+  const own = command.replace('9464', String(person.port)).replace('to=2026-11-22', `to=${today}`);
+  await using folder = await makeTempFolder();
+  const env = { PATH: process.env['PATH'], PO_SYNC_ADMIN_TOKEN: TOKEN };
+  await promisify(execFile)('bash', ['--norc', '-c', own], { cwd: folder.path, env });
+  const [name = ''] = await readdir(folder.path);
+  expect(name).toMatch(/\.csv$/);
+  expect(await readFile(path.join(folder.path, name), 'utf8')).toMatch(new RegExp(`^${COLUMNS}\n.*PO-`));
 });
 
 it('batches, corrections and the list are those of the days from … to, both included, in a time zone', async () => {
