@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { oldestFirst } from '../../src/admin/api/order-list-route.ts';
 import { orderList } from '../../src/operate/batches/order-list.ts';
 import { splitCells } from '../../src/report/lines.ts';
 import { RESULTS_HEADER, resultLine } from '../../src/report/results.ts';
@@ -184,6 +185,16 @@ it('a list that would lack orders because a report is missing is refused and nam
     },
   ]);
   expect((await download('q=week')).rows).toHaveLength(4);
+});
+
+it('of files taken within a second, the one taken first is listed first', () => {
+  const taken = (startedAt: number, name: string) => ({ startedAt, batch: `20261121T071500Z-inbox-${name}` });
+  const [week, fix, other] = [
+    taken(1_100, 'week-3f2a91c0'),
+    taken(1_500, 'fix-7c1d02ab'),
+    taken(1_500, 'other-0a1b2c3d'),
+  ];
+  expect(oldestFirst([week, other, fix])).toEqual([week, fix, other]);
 });
 
 it('a list of many orders is read and passed on in small pieces', async () => {
