@@ -2,7 +2,7 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
-import { createKnownInvalid, type KnownInvalid } from '../ledger/known-invalid.ts';
+import { createKnownInvalid, type KnownInvalid, resultsShownBefore } from '../ledger/known-invalid.ts';
 import type { Counted, Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
@@ -131,12 +131,14 @@ async function count(line: Admitting, batch: Batch, ended: readonly Ended[]): Pr
   const at = store.time.now();
   const bad = ended.filter(({ result }) => needsPerson(result.outcome));
   const were = batch.kind !== 'export' ? [] : await knownInvalid.wereKnown(batch.source, bad);
-  const old = new Set(bad.filter((_, i) => were[i]));
-  const fresh = bad.filter((one) => !old.has(one));
+  const old = bad.filter((_, i) => were[i]);
+  const fresh = bad.filter((_, i) => !were[i]);
+  const shown = await resultsShownBefore(old, at, line);
+  const results = new Map(old.map((one, i) => [one, shown[i]]));
   await ledger.count(
     batch.batch,
     at,
-    ended.map((one) => (old.has(one) ? shownBefore(one, at) : one)),
+    ended.map((one) => ({ ...one, result: results.get(one) ?? one.result })),
   );
   logDead(line, batch, fresh);
   if (batch.kind === 'export') await knownInvalid.remember(batch.source, fresh);
@@ -230,11 +232,6 @@ async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>): P
 function originOf(batchNo: number, { no }: Batch, titles: ReadonlyMap<number, string | undefined>): string {
   if (batchNo === 0) return "found in the API's list";
   return batchNo === no ? 'earlier in this file' : `from ${titles.get(batchNo) ?? 'an unknown batch'}`;
-}
-
-function shownBefore({ ordinal, number }: Ended, at: number): Counted {
-  const message = 'unchanged since an earlier export, waits for a person';
-  return { ordinal, number, result: { outcome: 'duplicate', attempts: 0, at, code: 'known-invalid', message } };
 }
 
 function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]): Job {

@@ -1,5 +1,10 @@
+import { batchTitle } from '../order/batch.ts';
+import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { Batches } from './batches/batches.ts';
+import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
+import type { StoredResult } from './entry.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
@@ -38,4 +43,41 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
 
 function fieldOf({ number, fingerprint }: KnownProblem): string {
   return number === '' ? `#${fingerprint}` : `=${number}`;
+}
+
+type Deps = { store: { redis: Redis; keys: Keys }; batches: Pick<Batches, 'find'> };
+
+/**
+ * The results of orders that an export showed before with the same fault, in the order asked: each waits for a person
+ * still, or was settled since. That of a row without a number is not known. `at` is ledger time in milliseconds.
+ */
+export async function resultsShownBefore(
+  orders: readonly { number: string }[],
+  at: number,
+  { store: { redis, keys }, batches }: Deps,
+): Promise<StoredResult[]> {
+  if (orders.length === 0) return [];
+  const texts = await redis.hmget(keys.waiting, ...orders.map(({ number }) => number));
+  const open = texts.map((text) => readOpenDeadLetters(text ?? '').at(-1));
+  const names = new Set(open.flatMap((one) => (one ? [one.batch] : [])));
+  const titles = new Map(
+    await Promise.all(
+      [...names].map(async (name) => [name, batchTitle(name, (await batches.find(name))?.name)] as const),
+    ),
+  );
+  return orders.map(({ number }, i) => ({
+    outcome: 'duplicate',
+    attempts: 0,
+    at,
+    ...wordsOf(number, open[i], titles),
+  }));
+}
+
+function wordsOf(number: string, open: OpenDeadLetter | undefined, titles: ReadonlyMap<string, string>) {
+  const what = 'unchanged since an earlier export';
+  if (open !== undefined) {
+    return { code: KNOWN_INVALID, message: `${what}, waits for a person in ${titles.get(open.batch)}` };
+  }
+  if (number === '') return { code: KNOWN_INVALID, message: `${what}, in which it needed a person` };
+  return { code: KNOWN_SETTLED, message: `${what}, in which it needed a person; it was settled since` };
 }

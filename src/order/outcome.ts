@@ -31,6 +31,10 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
   }
 }
 
+/** Codes of duplicates of an export that were not sent: an earlier one had them, and they need a person, or were settled there. */
+export const KNOWN_INVALID = 'known-invalid';
+export const KNOWN_SETTLED = 'known-settled';
+
 /** How many orders of a batch ended in each outcome. */
 export type OutcomeCounts = Record<Outcome, number>;
 

@@ -1,4 +1,5 @@
-import { type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import { counted, orders } from '../core/format.ts';
+import { KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
@@ -42,4 +43,37 @@ function resultOf([line, number = '', word, attempts, at = '', code = '', messag
   const outcome = OUTCOMES.find((one) => one === word);
   if (outcome === undefined) return undefined;
   return { line: Number(line), purchaseOrderNumber: number, outcome, attempts: Number(attempts), at, code, message };
+}
+
+/**
+ * Orders of an export that were not sent because an earlier one had them. `waiting`: they waited for a person; `nameless`:
+ * rows without an order number, of which only this is known: they needed a person there.
+ */
+export type ShownBefore = { waiting: number; nameless: number };
+
+export const NONE_SHOWN_BEFORE: ShownBefore = { waiting: 0, nameless: 0 };
+
+/** The counts with one more result. */
+export function withResult(before: ShownBefore, { code, purchaseOrderNumber: number }: OrderResult): ShownBefore {
+  if (code !== KNOWN_INVALID) return before;
+  const { waiting, nameless } = before;
+  return number === '' ? { waiting, nameless: nameless + 1 } : { waiting: waiting + 1, nameless };
+}
+
+/** What a person has to know of them: the outcome "duplicate" does not say that they were never sent. */
+export function shownBeforeTexts({ waiting, nameless }: ShownBefore): string[] {
+  const texts: string[] = [];
+  if (waiting > 0) {
+    const [was, they] = waiting === 1 ? ['was', 'it'] : ['were', 'they'];
+    texts.push(
+      `${orders(waiting)} ${was} not sent: when this file was read, ${they} waited for a person since an earlier export. The file in which ${they} waited is in results.csv.`,
+    );
+  }
+  if (nameless > 0) {
+    const [was, they] = nameless === 1 ? ['was', 'it'] : ['were', 'they'];
+    texts.push(
+      `${counted(nameless, 'row')} without an order number ${was} not sent: ${they} needed a person in an earlier export.`,
+    );
+  }
+  return texts;
 }

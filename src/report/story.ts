@@ -4,6 +4,7 @@ import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn, itemTexts } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import { furtherProblems, refusedItems } from './dead-letters.ts';
+import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -21,13 +22,14 @@ export type Story = {
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
+  shownBefore: ShownBefore;
   /** How many of its cancelled orders were accepted in another file since, as far as that is known. */
   sentElsewhere: number;
 };
 
 /** A story without orders. */
 export function newStory(): Story {
-  const none = { open: 0, nameless: 0, sentElsewhere: 0 };
+  const none = { open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
   return { ...none, firstAt: undefined, waiting: new Map(), groups: new Map(), settled: new Map() };
 }
 
@@ -41,8 +43,10 @@ export function addOrder(story: Story, result: OrderResult, deadLetter: DeadLett
 const NUMBERS = 100;
 
 /** Adds the time of an outcome, and its number where no person is needed. */
-export function addResult(story: Story, { at, outcome, purchaseOrderNumber }: OrderResult): void {
+export function addResult(story: Story, result: OrderResult): void {
+  const { at, outcome, purchaseOrderNumber } = result;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
+  story.shownBefore = withResult(story.shownBefore, result);
   if (needsPerson(outcome)) return;
   const numbers = story.settled.get(outcome) ?? [];
   if (numbers.length < NUMBERS) story.settled.set(outcome, [...numbers, purchaseOrderNumber]);

@@ -13,7 +13,7 @@ import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file/fix-file.ts';
 import { openFixWorkbook } from './fix-file/workbook.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
-import { RESULTS_HEADER, resultLine } from './results.ts';
+import { RESULTS_HEADER, resultLine, shownBeforeTexts } from './results.ts';
 import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
 /**
@@ -66,9 +66,9 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   });
   const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
   for (const one of fixes) drafts.use(one);
-  await page.write(reportPage({ report, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
-  const nameless = allNameless(story);
-  await summary.write(reportJson(nameless === 0 ? report : { ...report, nameless }));
+  const complete = withStory(report, story);
+  await page.write(reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
+  await summary.write(reportJson(complete));
 
   const files = [results, deadLetters, ...(corrected > 0 ? [corrections] : []), ...fixes, page, summary];
   for (const file of files) await file.seal();
@@ -78,6 +78,13 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   );
   for (const file of files) await file.publish();
   return { needsFix: fixes.length > 0 };
+}
+
+/** The report with what only the results of its orders say. */
+function withStory(report: Report, story: Story): Report {
+  const nameless = allNameless(story);
+  const warnings = [...shownBeforeTexts(story.shownBefore), ...report.warnings];
+  return { ...report, ...(nameless === 0 ? {} : { nameless }), warnings };
 }
 
 /** Seals the fix file; a table also becomes a workbook, unless that is too large. */

@@ -59,6 +59,53 @@ describe('an export', () => {
     expect(await readdir(place.folder)).toContain('erp.csv');
   });
 
+  it('says which of its orders were not sent because they wait since an earlier version, and which were settled since', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+    });
+    const rows = '1001;BOLT;5\n1002;NUT;many\n1003;NUT;few\n;NUT;some\n';
+    const version = async (more: string) => {
+      await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}${rows}${more}`);
+      await place.run(['start', '--once']);
+      const report = (await place.reportsNow()).at(-1);
+      if (report === undefined) throw new Error('no report');
+      return {
+        report,
+        page: await place.read(report, 'report.html'),
+        results: await place.read(report, 'results.csv'),
+      };
+    };
+
+    const first = await version('');
+    expect(first.report).toMatchObject({ counts: { invalid: 3 }, warnings: [] });
+    const second = await version('1004;NUT;1\n');
+    const waits = '2 orders were not sent: when this file was read, they waited for a person since an earlier export.';
+    const nameless = '1 row without an order number was not sent: it needed a person in an earlier export.';
+    expect(second.report.counts).toMatchObject({ accepted: 1, duplicate: 4 });
+    expect(second.report.warnings).toEqual([expect.stringContaining(waits), nameless]);
+    expect(second.page).toMatch(/<header class="neutral">[\s\S]*<h1>Nothing new needs you/);
+    expect(second.results).toMatch(
+      new RegExp(
+        `,1003,duplicate,.*,known-invalid,.*waits for a person in .*erp\\.csv.* \\(batch ${first.report.batch}\\)`,
+      ),
+    );
+    expect(second.results).toMatch(
+      /,,duplicate,.*,known-invalid,"unchanged since an earlier export, in which it needed a person"/,
+    );
+
+    await place.run(['dead-letters', 'discard', '--order', '1003', '--yes']);
+    const third = await version('1004;NUT;1\n1005;NUT;1\n');
+    expect(third.report.warnings[0]).toContain('1 order was not sent: when this file was read, it waited');
+    expect(third.results).toMatch(/,1003,duplicate,.*,known-settled,.*needed a person; it was settled since/);
+    expect(third.results).toMatch(/,1002,duplicate,.*,known-invalid,.*waits for a person/);
+
+    await place.run(['dead-letters', 'discard', '--order', '1002', '--yes']);
+    const fourth = await version('1004;NUT;1\n1005;NUT;1\n1006;NUT;1\n');
+    expect(fourth.report.warnings).toEqual([nameless]);
+    expect(fourth.page).toContain('<h1>Nothing here needs you');
+  });
+
   it('of one name in several folders is several, each with a batch for each of its versions', async () => {
     await using place = await openWorkplace({
       more: MORE,

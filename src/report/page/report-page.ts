@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { formatText, type Report, wasChanged } from '../report.ts';
+import { shownBeforeTexts } from '../results.ts';
 import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
@@ -162,6 +163,10 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   if (accepted === total) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
     return { mood: 'well', verdict, lead: '' };
+  }
+  if (story.shownBefore.waiting > 0) {
+    const lead = [...shownBeforeTexts(story.shownBefore), withdrawnText(cancelled, story)].join(' ').trim();
+    return { mood: 'neutral', verdict: 'Nothing new needs you', lead };
   }
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
   return { mood: 'well', verdict: 'Nothing here needs you', lead: `${lead} ${withdrawnText(cancelled, story)}`.trim() };
