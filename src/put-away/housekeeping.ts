@@ -1,8 +1,9 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
+import { hashFile } from '../core/regular-file.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
@@ -12,6 +13,7 @@ import type { Log } from '../log/log.ts';
 import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
 import { type OtherFiles, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
+import type { HandedIn } from '../report/fix-copies.ts';
 import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
@@ -61,7 +63,13 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
         refreshReport(folder, { ...batch, accepted, lookup: ledger.lookup }, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
-      else await refreshBeside(settledPath, folder, refresh, await filesNamed(namedIn(batch, shown), batches));
+      else {
+        const others = await filesNamed(namedIn(batch, shown), batches);
+        await refreshBeside(settledPath, folder, refresh, {
+          others,
+          isHandedIn: handedIn(batch, settledPath, batches),
+        });
+      }
     }
     const origins = await batches.origins(name);
     await batches.refreshed(name, closings.length, origins);
@@ -76,6 +84,17 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
   } finally {
     await lease.release();
   }
+}
+
+/** A fix file that was saved in place and dropped: its content is in the settled file of the batch that read it. */
+function handedIn({ source }: Batch, settledPath: string, batches: Batches): HandedIn {
+  return async (name, sha256) => {
+    const first = await batches.withContent(source, sha256);
+    const kept = first && (await batches.find(first.batch))?.settledPath;
+    if (kept === undefined || kept === join(dirname(settledPath), name)) return false;
+    const found = await hashFile(kept).catch(() => undefined);
+    return found?.sha256 === sha256;
+  };
 }
 
 /** The batches that the page of a batch links. */

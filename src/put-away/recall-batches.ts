@@ -12,11 +12,11 @@ import type { Closing, DeadLetter, Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { OUTCOMES } from '../order/outcome.ts';
 import { contentField } from '../redis/keys.ts';
-import { isPageOf, PAGE_SUFFIX } from '../report/beside.ts';
+import { isPageOf } from '../report/beside.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { pages } from '../report/lines.ts';
 import { batchMark } from '../report/page/html.ts';
-import { findBeside } from '../report/place-file.ts';
+import { findBeside, PAGE_SUFFIX } from '../report/place-file.ts';
 import { type Report, readReport } from '../report/report.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
 

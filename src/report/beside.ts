@@ -1,20 +1,14 @@
-import { createReadStream } from 'node:fs';
-import { copyFile, lstat, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, extname, join, relative, sep } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
-import { sameBytes, written } from './disk.ts';
+import { written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
-import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
+import { fixFilesIn, type HandedIn, type PlacedFix, placeFixFile, rememberFixFiles } from './fix-copies.ts';
+import type { FixFileName } from './fix-file/fix-file.ts';
 import { batchMark, batchMarkIn, pageBeside } from './page/html.ts';
-import { findBeside, placeBeside } from './place-file.ts';
-
-/** The end of the name of a page next to its file. */
-export const PAGE_SUFFIX = '.result.html';
-
-/** A fix file by its name in the report's folder and by its name next to the settled file. */
-export type PlacedFix = { name: string; placedAs: string };
+import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
 
 /**
  * Puts a batch's page and fix file next to the settled file, for people who have only the share:
@@ -32,41 +26,38 @@ export async function layBeside(
     await using day = await openDay(settledPath);
     const fixes: PlacedFix[] = [];
     for (const name of needsFix ? await needFixFiles(folder) : []) {
-      fixes.push({ name, placedAs: await placeFixFile(day.settled, join(folder, name)) });
+      fixes.push(await placeFixFile(day.settled, join(folder, name)));
     }
     await placePage(day.settled, folder, fixes, { settledPath, pages: await pagesOf(settledPath, others) });
     await syncFolder(day.path);
   });
 }
 
+/** The files around a settled file. `others`: the batches to which its page refers. */
+type Around = { others?: OtherFiles; isHandedIn?: HandedIn };
+
 /**
  * Runs `refresh`, which rewrites a report, and updates the copies next to its settled file: the page, and the fix file,
- * which is removed with the last open dead letter. Copies that somebody changed or removed are left alone. `others`: the
- * batches to which the page refers.
+ * which is removed with the last open dead letter. Copies that somebody removed come back only with a page that links them.
  * Throws `report-not-written`.
  */
 export async function refreshBeside(
   settledPath: string,
   folder: string,
   refresh: () => Promise<void>,
-  others: OtherFiles = new Map(),
+  { others = new Map(), isHandedIn = async () => false }: Around = {},
 ): Promise<void> {
   await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
   // The settled files are older than they are kept, or somebody removed them.
   if (day === undefined) return refresh();
-  const copies: [name: string, copy: string][] = [];
-  for (const name of await fixFilesIn(folder)) {
-    const { path: besides, suffix } = fixPlace(day.settled, name);
-    const copy = await findBeside(besides, suffix, (path) => sameBytes(path, join(folder, name)));
-    if (copy !== undefined) copies.push([name, copy]);
-  }
+  const fixFiles = await rememberFixFiles(folder);
   await refresh();
-  const now: string[] = await fixFilesIn(folder);
-  for (const [name, copy] of copies) {
-    if (now.includes(name)) await writeFileWhole(copy, createReadStream(join(folder, name)));
-    else await written(copy, () => rm(copy, { force: true }));
-  }
-  await refreshPage(day.settled, folder, now, { settledPath, pages: await pagesOf(settledPath, others) });
+  const page = await pageOf(day.settled, folder);
+  const fixes = await fixFiles.updateCopies(day.settled, { isHandedIn, hasPage: page !== undefined });
+  if (page === undefined) return;
+  await writeFileWhole(page, [
+    await pageFor(folder, fixes, { settledPath, pages: await pagesOf(settledPath, others) }),
+  ]);
 }
 
 /**
@@ -85,15 +76,6 @@ function unlessGone(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error;
 }
 
-/** The names of the fix files in a report's folder, the workbook last. */
-export async function fixFilesIn(folder: string): Promise<FixFileName[]> {
-  const found: FixFileName[] = [];
-  for (const name of FIX_FILE_NAMES) {
-    if ((await lstat(join(folder, name)).catch(() => undefined))?.isFile()) found.push(name);
-  }
-  return found;
-}
-
 async function needFixFiles(folder: string): Promise<FixFileName[]> {
   const names = await fixFilesIn(folder);
   if (names.length > 0) return names;
@@ -103,30 +85,8 @@ async function needFixFiles(folder: string): Promise<FixFileName[]> {
   });
 }
 
-/** A fix file that came back, by its name: `orders.csv.fix.csv`, `orders.csv.fix2.xlsx`. */
-const CAME_BACK = /^(?<stem>.+)\.fix(?<round>[1-9]\d{0,3})?\.(?:csv|xlsx|json|ndjson)$/s;
-
-/**
- * What the copy of a fix file adds to the settled file's name, or to the first file's when that is itself a fix file:
- * `orders.csv.fix.csv`, then `orders.csv.fix2.csv`.
- */
-function fixPlace(settledPath: string, name: string): { path: string; suffix: string } {
-  const { stem, round = '1' } = CAME_BACK.exec(basename(settledPath))?.groups ?? {};
-  if (stem === undefined) return { path: settledPath, suffix: `.fix${extname(name)}` };
-  return { path: join(dirname(settledPath), stem), suffix: `.fix${Number(round) + 1}${extname(name)}` };
-}
-
-function placeFixFile(settledPath: string, source: string): Promise<string> {
-  const { path: besides, suffix } = fixPlace(settledPath, source);
-  return placeBeside(besides, {
-    suffix,
-    make: (temporary) => copyFile(source, temporary),
-    isOurs: (path) => sameBytes(path, source),
-  });
-}
-
-async function placePage(settledPath: string, folder: string, fixes: readonly PlacedFix[], around: Around) {
-  const page = await pageFor(folder, fixes, around);
+async function placePage(settledPath: string, folder: string, fixes: readonly PlacedFix[], links: Links) {
+  const page = await pageFor(folder, fixes, links);
   await placeBeside(settledPath, {
     suffix: PAGE_SUFFIX,
     make: (temporary) => writeFile(temporary, page),
@@ -134,32 +94,25 @@ async function placePage(settledPath: string, folder: string, fixes: readonly Pl
   });
 }
 
-async function refreshPage(settledPath: string, folder: string, names: readonly string[], around: Around) {
+/** The copy of the report's page next to the settled file; undefined when either is gone. */
+async function pageOf(settledPath: string, folder: string): Promise<string | undefined> {
   const plain = await pageFor(folder, []).catch(() => undefined);
-  const copy = plain && (await findBeside(settledPath, PAGE_SUFFIX, (path) => isPageOf(plain, path)));
-  if (plain === undefined || copy === undefined) return;
-  const fixes: PlacedFix[] = [];
-  for (const name of names) {
-    const { path: besides, suffix } = fixPlace(settledPath, name);
-    const placed = await findBeside(besides, suffix, async () => true);
-    fixes.push({ name, placedAs: basename(placed ?? name) });
-  }
-  await writeFileWhole(copy, [await pageFor(folder, fixes, around)]);
+  return plain && (await findBeside(settledPath, PAGE_SUFFIX, (path) => isPageOf(plain, path)));
 }
 
 /** The report's page with the links of its copy next to the settled file. */
-export async function pageFor(folder: string, fixes: readonly PlacedFix[], around?: Around): Promise<string> {
+export async function pageFor(folder: string, fixes: readonly PlacedFix[], links?: Links): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   const report = `${basename(dirname(folder))}/${basename(folder)}`;
-  const inbox = around && inboxOf(around.settledPath);
-  return pageBeside(page, { report, fixes, inbox, ...(around?.pages && { pages: around.pages }) });
+  const inbox = links && inboxOf(links.settledPath);
+  return pageBeside(page, { report, fixes, inbox, ...(links?.pages && { pages: links.pages }) });
 }
 
 /** The settled files of other batches, by batch. */
 export type OtherFiles = ReadonlyMap<string, string>;
 
 /** The settled file that a page is next to, and the pages that it links. */
-type Around = { settledPath: string; pages?: ReadonlyMap<string, string> };
+type Links = { settledPath: string; pages?: ReadonlyMap<string, string> };
 
 /** A settled file is in `done/<day>` or `failed/<day>` of its inbox. */
 function inboxOf(settledPath: string): string {

@@ -2,9 +2,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
-import { isPageOf, PAGE_SUFFIX, pageFor } from './beside.ts';
+import { isPageOf, pageFor } from './beside.ts';
 import { batchMark } from './page/html.ts';
-import { findBeside, placeBeside } from './place-file.ts';
+import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
 
 // The page of a held batch, for people who have only the share. It is in `processing/` itself, because the only file in
 // the folder of a batch is the claimed one.

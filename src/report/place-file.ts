@@ -4,6 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { draftPath } from '../core/regular-file.ts';
 
+/** The end of the name of a page next to its file. */
+export const PAGE_SUFFIX = '.result.html';
+
 /** The longest file name that common file systems accept, in bytes. */
 const LONGEST_NAME = 255;
 

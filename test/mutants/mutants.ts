@@ -362,6 +362,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/report/beside.test.ts'],
   },
   {
+    without: 'a fix file that somebody changed in done',
+    file: 'src/report/fix-copies.ts',
+    find: 'if (content.sha256 === ours?.sha256 || (await isHandedIn(basename(path), content.sha256))) found',
+    replace: 'found',
+    tests: ['test/report/refresh-beside.test.ts'],
+  },
+  {
+    without: 'a settled fix file with the name of a copy',
+    file: 'src/report/fix-copies.ts',
+    find: ' || (await isSettled(path))',
+    replace: '',
+    tests: ['test/report/refresh-beside.test.ts'],
+  },
+  {
+    without: 'the content of a fix file that was handed in, at another path',
+    file: 'src/put-away/housekeeping.ts',
+    find: 'if (kept === undefined || kept === join(dirname(settledPath), name)) return false;',
+    replace: 'if (kept !== undefined || kept === join(dirname(settledPath), name)) return false;',
+    tests: ['test/end-to-end/saved-in-place.test.ts'],
+  },
+  {
     without: 'another name for an answer whose name is taken',
     file: 'src/report/answer.ts',
     find: 'return (await claimName(draft.temporary, path)) || (await sameBytes(draft.temporary, path));',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -12,6 +13,7 @@ let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 let day: string;
 let folder: string;
 let settled: string;
+let handedIn: string;
 
 const orders = [
   dead(rows(2, ['7', 'A', '1']), 'refused', '400', 'No'),
@@ -21,6 +23,7 @@ const orders = [
 
 beforeEach(async () => {
   temp = await makeTempFolder();
+  handedIn = '';
   day = join(temp.path, 'done', '2026-11-21');
   folder = join(temp.path, 'reports', '20261121T071500Z-inbox-orders-3f2a91c0');
   settled = join(day, 'orders.csv');
@@ -34,8 +37,11 @@ afterEach(() => temp[Symbol.asyncDispose]());
 function close(open: number, ...numbers: string[]): Promise<void> {
   const how = { at: '2026-11-22T08:00:00.000Z', by: 'accepted', batch: '20261122T080000Z-inbox-orders-00000000' };
   const closings = closingsOf(numbers.map((number) => ({ number, ...how })));
-  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings));
+  const isHandedIn = async (_: string, sha256: string) => sha256 === sha256Of(handedIn);
+  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings), { isHandedIn });
 }
+
+const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const beside = (name: string) => readFile(join(day, name), 'utf8');
 
@@ -61,13 +67,13 @@ it('a newer report in the same inbox is linked from the page, and works from the
     { number: '7', at: AT, by: 'fixed', batch: report.batch, waitsIn: report.batch, file: basename(file) },
   ]);
   const refresh = () => refreshReport(folder, { open: 1 }, closings);
-  await refreshBeside(settled, folder, refresh, new Map([[report.batch, file]]));
+  await refreshBeside(settled, folder, refresh, { others: new Map([[report.batch, file]]) });
   const [, link = ''] =
     /Continue with the newer report.*?<a href="([^"]*)">/s.exec(await beside('orders.csv.result.html')) ?? [];
   expect(link).toBe('../2026-11-22/orders%20%231.fix.csv.result.html');
   expect(await readFile(join(day, decodeURIComponent(link)), 'utf8')).toContain(report.batch);
   const elsewhere = join(temp.path, 'other', 'done', newer.day, 'orders.csv');
-  await refreshBeside(settled, folder, refresh, new Map([[report.batch, elsewhere]]));
+  await refreshBeside(settled, folder, refresh, { others: new Map([[report.batch, elsewhere]]) });
   expect(await beside('orders.csv.result.html')).toContain(`<code>${report.batch}</code>`);
 });
 
@@ -82,13 +88,48 @@ it('the page links its inbox, two folders above, and names another inbox by its 
   }
 });
 
-it('a fix file that somebody changed there is left alone', async () => {
+it('a fix file that somebody changed there stays, and what is open is in another one, which the page links', async () => {
   await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
   await close(1, '7');
   expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
+  expect(await beside('orders.csv.fix-2.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix-2.csv"');
+  expect(await beside('orders.csv.result.html')).not.toContain('href="orders.csv.fix.csv"');
   await close(0, '7', '8');
+  expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual(['orders.csv.fix.csv']);
   expect(await beside('orders.csv.fix.csv')).toBe('half corrected');
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
+});
+
+it('a changed fix file that was handed in gets the open rows, and is removed with the last one', async () => {
+  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
+  await close(1, '7');
+  handedIn = 'half corrected';
+  await close(1, '7');
+  expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
+  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
+  await close(0, '7', '8');
+  expect((await readdir(day)).sort()).toEqual(['orders.csv', 'orders.csv.result.html']);
+});
+
+it('a settled file with the name of a fix file is not taken for a copy', async () => {
+  await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
+  await writeFile(join(day, 'orders.csv.fix.csv.result.html'), '<html>its page</html>');
+  handedIn = 'half corrected';
+  await close(1, '7');
+  await close(0, '7', '8');
+  expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual([
+    'orders.csv.fix.csv',
+    'orders.csv.fix.csv.result.html',
+  ]);
+});
+
+it('a fix file that was moved into the inbox is there again while its page says that orders are open', async () => {
+  for (const copy of ['fix.csv', 'fix.xlsx']) await rm(join(day, `orders.csv.${copy}`));
+  await close(1, '7');
+  expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
+  expect(await readdir(day)).toContain('orders.csv.fix.xlsx');
 });
 
 it('the page of another batch is left alone, and the own page is found', async () => {

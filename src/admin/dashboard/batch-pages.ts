@@ -12,7 +12,7 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { inboxText } from '../../operate/delivery/read-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
-import { fixFilesIn } from '../../report/beside.ts';
+import { fixFilesIn } from '../../report/fix-copies.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';

@@ -7,7 +7,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { fixFilesIn } from '../../report/beside.ts';
+import { fixFilesIn } from '../../report/fix-copies.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups, fieldOf } from '../../report/story.ts';
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';

@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs';
+import { copyFile, lstat, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { hashFile } from '../core/regular-file.ts';
+import { sameBytes, written } from './disk.ts';
+import { writeFileWhole } from './draft.ts';
+import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
+import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
+
+/** A fix file by its name in the report's folder and by its name next to the settled file. */
+export type PlacedFix = { name: string; placedAs: string };
+
+/** Whether the content of a file next to a settled file was read as an order file and is kept at another path. */
+export type HandedIn = (name: string, sha256: string) => Promise<boolean>;
+
+/** The largest file that is compared with what was handed in, in bytes. */
+const LARGEST = 64 * 1024 * 1024;
+
+/** The names of the fix files in a report's folder, the workbook last. */
+export async function fixFilesIn(folder: string): Promise<FixFileName[]> {
+  const found: FixFileName[] = [];
+  for (const name of FIX_FILE_NAMES) {
+    if ((await lstat(join(folder, name)).catch(() => undefined))?.isFile()) found.push(name);
+  }
+  return found;
+}
+
+/** Puts a copy of a fix file next to the settled file, unless it is there already. */
+export async function placeFixFile(settledPath: string, source: string): Promise<PlacedFix> {
+  const { path: besides, suffix } = fixPlace(settledPath, source);
+  const placedAs = await placeBeside(besides, {
+    suffix,
+    make: (temporary) => copyFile(source, temporary),
+    isOurs: (path) => sameBytes(path, source),
+  });
+  return { name: basename(source), placedAs };
+}
+
+/** Remembers the fix files of a report before it is written again. */
+export async function rememberFixFiles(folder: string) {
+  const before = new Map<FixFileName, Content>();
+  for (const name of await fixFilesIn(folder)) before.set(name, await hashFile(join(folder, name)));
+
+  /**
+   * Updates the copies next to the settled file, and removes those without rows. While a copy that somebody changed is
+   * not handed in, it stays, and the current rows are in a copy with another name. `hasPage`: a page links the copies.
+   */
+  async function updateCopies(settled: string, { isHandedIn, hasPage }: Around): Promise<PlacedFix[]> {
+    const now = await fixFilesIn(folder);
+    const placed: PlacedFix[] = [];
+    for (const name of FIX_FILE_NAMES) {
+      const [first, ...others] = await replaceable(settled, name, before.get(name), isHandedIn);
+      const source = join(folder, name);
+      const isOpen = now.includes(name);
+      if (isOpen && first === undefined && hasPage) placed.push(await placeFixFile(settled, source));
+      if (isOpen && first !== undefined) {
+        await writeFileWhole(first, createReadStream(source));
+        placed.push({ name, placedAs: basename(first) });
+      }
+      const useless = isOpen || first === undefined ? others : [first, ...others];
+      for (const copy of useless) await written(copy, () => rm(copy, { force: true }));
+    }
+    return placed;
+  }
+  return { updateCopies };
+}
+
+type Around = { isHandedIn: HandedIn; hasPage: boolean };
+
+type Content = { bytes: number; sha256: string };
+
+/** The copies in which nothing of a person is lost: ours unchanged, or handed in. A file with a page settled there. */
+async function replaceable(
+  settled: string,
+  name: FixFileName,
+  ours: Content | undefined,
+  isHandedIn: HandedIn,
+): Promise<string[]> {
+  const found: string[] = [];
+  const { path: besides, suffix } = fixPlace(settled, name);
+  const most = Math.max(ours?.bytes ?? 0, LARGEST);
+  await findBeside(besides, suffix, async (path) => {
+    // What another user protects is not ours.
+    const content = await hashFile(path, { most }).catch(() => undefined);
+    if (content === undefined || content.sha256 === '' || (await isSettled(path))) return false;
+    if (content.sha256 === ours?.sha256 || (await isHandedIn(basename(path), content.sha256))) found.push(path);
+    return false;
+  });
+  return found;
+}
+
+async function isSettled(path: string): Promise<boolean> {
+  return (await findBeside(path, PAGE_SUFFIX, async () => true)) !== undefined;
+}
+
+/** A fix file that came back, by its name: `orders.csv.fix.csv`, `orders.csv.fix2.xlsx`. */
+const CAME_BACK = /^(?<stem>.+)\.fix(?<round>[1-9]\d{0,3})?\.(?:csv|xlsx|json|ndjson)$/s;
+
+/**
+ * What the copy of a fix file adds to the settled file's name, or to the first file's when that is itself a fix file:
+ * `orders.csv.fix.csv`, then `orders.csv.fix2.csv`.
+ */
+function fixPlace(settledPath: string, name: string): { path: string; suffix: string } {
+  const { stem, round = '1' } = CAME_BACK.exec(basename(settledPath))?.groups ?? {};
+  if (stem === undefined) return { path: settledPath, suffix: `.fix${extname(name)}` };
+  return { path: join(dirname(settledPath), stem), suffix: `.fix${Number(round) + 1}${extname(name)}` };
+}
