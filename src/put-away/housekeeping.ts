@@ -13,7 +13,7 @@ import type { Log } from '../log/log.ts';
 import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
 import { type OtherFiles, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
-import type { HandedIn } from '../report/fix-copies.ts';
+import type { IsRead } from '../report/fix-copies.ts';
 import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 
@@ -67,7 +67,7 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
         const others = await filesNamed(namedIn(batch, shown), batches);
         await refreshBeside(settledPath, folder, refresh, {
           others,
-          isHandedIn: handedIn(batch, settledPath, batches),
+          isRead: readBy(batch, settledPath, batches),
         });
       }
     }
@@ -87,7 +87,7 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
 }
 
 /** A fix file that was saved in place and dropped: its content is in the settled file of the batch that read it. */
-function handedIn({ source }: Batch, settledPath: string, batches: Batches): HandedIn {
+function readBy({ source }: Batch, settledPath: string, batches: Batches): IsRead {
   return async (name, sha256) => {
     const first = await batches.withContent(source, sha256);
     const kept = first && (await batches.find(first.batch))?.settledPath;

@@ -13,9 +13,8 @@ import type { ClaimedFile } from '../order/batch.ts';
 import { fileReplaced } from '../order/dead-letter.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
-import { layBeside } from '../report/beside.ts';
+import { layBeside, removeHeldPage } from '../report/beside.ts';
 import { fixFilesIn } from '../report/fix-copies.ts';
-import { removeHeldPage } from '../report/held-page.ts';
 import { readReport } from '../report/report.ts';
 import { filesNamed } from './housekeeping.ts';
 

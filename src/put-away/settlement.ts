@@ -5,7 +5,7 @@ import { withoutStop } from '../core/format.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
-import { layHeldPage, removeHeldPage } from '../report/held-page.ts';
+import { layHeldPage, removeHeldPage } from '../report/beside.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';

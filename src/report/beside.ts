@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
 import { openRegularFile, syncFolder } from '../core/regular-file.ts';
 import { written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
-import { fixFilesIn, type HandedIn, type PlacedFix, placeFixFile, rememberFixFiles } from './fix-copies.ts';
+import { fixFilesIn, type IsRead, type PlacedFix, placeFixFile, rememberFixFiles } from './fix-copies.ts';
 import type { FixFileName } from './fix-file/fix-file.ts';
 import { batchMark, batchMarkIn, pageBeside } from './page/html.ts';
 import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
@@ -34,7 +34,7 @@ export async function layBeside(
 }
 
 /** The files around a settled file. `others`: the batches to which its page refers. */
-type Around = { others?: OtherFiles; isHandedIn?: HandedIn };
+type Around = { others?: OtherFiles; isRead?: IsRead };
 
 /**
  * Runs `refresh`, which rewrites a report, and updates the copies next to its settled file: the page, and the fix file,
@@ -45,7 +45,7 @@ export async function refreshBeside(
   settledPath: string,
   folder: string,
   refresh: () => Promise<void>,
-  { others = new Map(), isHandedIn = async () => false }: Around = {},
+  { others = new Map(), isRead = async () => false }: Around = {},
 ): Promise<void> {
   await using day = await written(settledPath, () => openDay(settledPath).catch(unlessGone));
   // The settled files are older than they are kept, or somebody removed them.
@@ -53,7 +53,7 @@ export async function refreshBeside(
   const fixFiles = await rememberFixFiles(folder);
   await refresh();
   const page = await pageOf(day.settled, folder);
-  const fixes = await fixFiles.updateCopies(day.settled, { isHandedIn, hasPage: page !== undefined });
+  const fixes = await fixFiles.updateCopies(day.settled, { isRead, hasPage: page !== undefined });
   if (page === undefined) return;
   await writeFileWhole(page, [
     await pageFor(folder, fixes, { settledPath, pages: await pagesOf(settledPath, others) }),
@@ -150,5 +150,42 @@ async function readStart(path: string): Promise<string> {
     // A file that another user put there is not ours; the batch must not wait for it.
     if (['not-a-file', 'file-not-readable'].includes(codeOf(error) ?? '')) return '';
     throw error;
+  }
+}
+
+// The page of a held batch, for people who have only the share. It is in `processing/` itself, because the only file in
+// the folder of a batch is the claimed one.
+
+/** Puts the page of the report in `folder` into `processing/` of the inbox, unless it is there already. */
+export async function layHeldPage(claimedPath: string, folder: string): Promise<void> {
+  await using processing = await openProcessing(claimedPath);
+  if (processing === undefined) return;
+  const page = await pageFor(folder, []);
+  const name = join(processing.path, basename(claimedPath));
+  const known = await findBeside(name, PAGE_SUFFIX, (path) => isPageOf(page, path));
+  if (known !== undefined && (await readFile(known, 'utf8').catch(() => '')) === page) return;
+  await placeBeside(name, {
+    suffix: PAGE_SUFFIX,
+    make: (temporary) => writeFile(temporary, page),
+    isOurs: (path) => isPageOf(page, path),
+  });
+}
+
+/** Removes that page when the batch is no longer held. */
+export async function removeHeldPage(claimedPath: string, batch: string): Promise<void> {
+  await using processing = await openProcessing(claimedPath);
+  if (processing === undefined) return;
+  const name = join(processing.path, basename(claimedPath));
+  const page = await findBeside(name, PAGE_SUFFIX, (path) => isPageOf(batchMark(batch).markup, path));
+  if (page !== undefined) await rm(page, { force: true });
+}
+
+async function openProcessing(claimedPath: string): Promise<OpenFolder | undefined> {
+  const processing = dirname(dirname(claimedPath));
+  try {
+    return await openFolderBelow(dirname(processing), [basename(processing)]);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return undefined;
   }
 }

@@ -10,10 +10,10 @@ import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
 /** A fix file by its name in the report's folder and by its name next to the settled file. */
 export type PlacedFix = { name: string; placedAs: string };
 
-/** Whether the content of a file next to a settled file was read as an order file and is kept at another path. */
-export type HandedIn = (name: string, sha256: string) => Promise<boolean>;
+/** Whether a batch has read the content of a file next to a settled file, and has it at another path. */
+export type IsRead = (name: string, sha256: string) => Promise<boolean>;
 
-/** The largest file that is compared with what was handed in, in bytes. */
+/** The largest file that is compared with what batches have read, in bytes. */
 const LARGEST = 64 * 1024 * 1024;
 
 /** The names of the fix files in a report's folder, the workbook last. */
@@ -43,13 +43,13 @@ export async function rememberFixFiles(folder: string) {
 
   /**
    * Updates the copies next to the settled file, and removes those without rows. While a copy that somebody changed is
-   * not handed in, it stays, and the current rows are in a copy with another name. `hasPage`: a page links the copies.
+   * not read by a batch, it stays, and the current rows are in a copy with another name. `hasPage`: a page links the copies.
    */
-  async function updateCopies(settled: string, { isHandedIn, hasPage }: Around): Promise<PlacedFix[]> {
+  async function updateCopies(settled: string, { isRead, hasPage }: Around): Promise<PlacedFix[]> {
     const now = await fixFilesIn(folder);
     const placed: PlacedFix[] = [];
     for (const name of FIX_FILE_NAMES) {
-      const [first, ...others] = await replaceable(settled, name, before.get(name), isHandedIn);
+      const [first, ...others] = await replaceable(settled, name, before.get(name), isRead);
       const source = join(folder, name);
       const isOpen = now.includes(name);
       if (isOpen && first === undefined && hasPage) placed.push(await placeFixFile(settled, source));
@@ -65,16 +65,16 @@ export async function rememberFixFiles(folder: string) {
   return { updateCopies };
 }
 
-type Around = { isHandedIn: HandedIn; hasPage: boolean };
+type Around = { isRead: IsRead; hasPage: boolean };
 
 type Content = { bytes: number; sha256: string };
 
-/** The copies in which nothing of a person is lost: ours unchanged, or handed in. A file with a page settled there. */
+/** The copies in which nothing of a person is lost: ours unchanged, or read by a batch. A file with a page settled there. */
 async function replaceable(
   settled: string,
   name: FixFileName,
   ours: Content | undefined,
-  isHandedIn: HandedIn,
+  isRead: IsRead,
 ): Promise<string[]> {
   const found: string[] = [];
   const { path: besides, suffix } = fixPlace(settled, name);
@@ -83,7 +83,7 @@ async function replaceable(
     // What another user protects is not ours.
     const content = await hashFile(path, { most }).catch(() => undefined);
     if (content === undefined || content.sha256 === '' || (await isSettled(path))) return false;
-    if (content.sha256 === ours?.sha256 || (await isHandedIn(basename(path), content.sha256))) found.push(path);
+    if (content.sha256 === ours?.sha256 || (await isRead(basename(path), content.sha256))) found.push(path);
     return false;
   });
   return found;

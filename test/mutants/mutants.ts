@@ -364,7 +364,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'a fix file that somebody changed in done',
     file: 'src/report/fix-copies.ts',
-    find: 'if (content.sha256 === ours?.sha256 || (await isHandedIn(basename(path), content.sha256))) found',
+    find: 'if (content.sha256 === ours?.sha256 || (await isRead(basename(path), content.sha256))) found',
     replace: 'found',
     tests: ['test/report/refresh-beside.test.ts'],
   },
@@ -376,7 +376,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/report/refresh-beside.test.ts'],
   },
   {
-    without: 'the content of a fix file that was handed in, at another path',
+    without: 'the content of a fix file that a batch has read, at another path',
     file: 'src/put-away/housekeeping.ts',
     find: 'if (kept === undefined || kept === join(dirname(settledPath), name)) return false;',
     replace: 'if (kept !== undefined || kept === join(dirname(settledPath), name)) return false;',

@@ -13,7 +13,7 @@ let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 let day: string;
 let folder: string;
 let settled: string;
-let handedIn: string;
+let readSince: string;
 
 const orders = [
   dead(rows(2, ['7', 'A', '1']), 'refused', '400', 'No'),
@@ -23,7 +23,7 @@ const orders = [
 
 beforeEach(async () => {
   temp = await makeTempFolder();
-  handedIn = '';
+  readSince = '';
   day = join(temp.path, 'done', '2026-11-21');
   folder = join(temp.path, 'reports', '20261121T071500Z-inbox-orders-3f2a91c0');
   settled = join(day, 'orders.csv');
@@ -37,8 +37,8 @@ afterEach(() => temp[Symbol.asyncDispose]());
 function close(open: number, ...numbers: string[]): Promise<void> {
   const how = { at: '2026-11-22T08:00:00.000Z', by: 'accepted', batch: '20261122T080000Z-inbox-orders-00000000' };
   const closings = closingsOf(numbers.map((number) => ({ number, ...how })));
-  const isHandedIn = async (_: string, sha256: string) => sha256 === sha256Of(handedIn);
-  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings), { isHandedIn });
+  const isRead = async (_: string, sha256: string) => sha256 === sha256Of(readSince);
+  return refreshBeside(settled, folder, () => refreshReport(folder, { open }, closings), { isRead });
 }
 
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -101,10 +101,10 @@ it('a fix file that somebody changed there stays, and what is open is in another
   expect(await beside('orders.csv.result.html')).toContain('<h1>Nothing here needs you</h1>');
 });
 
-it('a changed fix file that was handed in gets the open rows, and is removed with the last one', async () => {
+it('a changed fix file that a batch has read gets the open rows, and is removed with the last one', async () => {
   await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
   await close(1, '7');
-  handedIn = 'half corrected';
+  readSince = 'half corrected';
   await close(1, '7');
   expect(await beside('orders.csv.fix.csv')).toBe(await readFile(join(folder, 'dead-letters.csv'), 'utf8'));
   expect(await beside('orders.csv.result.html')).toContain('href="orders.csv.fix.csv"');
@@ -116,7 +116,7 @@ it('a changed fix file that was handed in gets the open rows, and is removed wit
 it('a settled file with the name of a fix file is not taken for a copy', async () => {
   await writeFile(join(day, 'orders.csv.fix.csv'), 'half corrected');
   await writeFile(join(day, 'orders.csv.fix.csv.result.html'), '<html>its page</html>');
-  handedIn = 'half corrected';
+  readSince = 'half corrected';
   await close(1, '7');
   await close(0, '7', '8');
   expect((await readdir(day)).filter((name) => name.includes('.fix'))).toEqual([
