@@ -3,7 +3,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
-import { pausedText } from '../../operate/delivery/pause-delivery.ts';
+import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
   inboxText,
@@ -24,16 +24,22 @@ import { heldLines } from './next-step.ts';
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;
 
-/** `status [--watch]`: the current state of the environment. Exit code 0, whatever the state. */
-export async function statusCommand(args: CommonArgs & { watch: boolean }, shell: Shell): Promise<number> {
-  if (args.watch && args.json) throw watchWithJson();
+type StatusArgs = CommonArgs & { watch: boolean; exitCode: boolean };
+
+/**
+ * `status [--watch] [--exit-code]`: the current state of the environment. Exit code 0, whatever the state; with
+ * `--exit-code` 2 if it needs a person.
+ */
+export async function statusCommand(args: StatusArgs, shell: Shell): Promise<number> {
+  if (args.watch && args.json) throw watchWith('--json');
+  if (args.watch && args.exitCode) throw watchWith('--exit-code');
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const start = startCommandOf(context.config);
   if (!args.watch) {
     const status = await readStatus(context);
     if (args.json) printJson(shell, statusJson(status));
     else shell.out(statusText(status, formatOf(shell), start));
-    return 0;
+    return args.exitCode && needsPerson(status) ? 2 : 0;
   }
   const screen = createLiveScreen(shell.streams.out, () => shell.columns);
   while (!shell.signal.aborted) {
@@ -44,6 +50,21 @@ export async function statusCommand(args: CommonArgs & { watch: boolean }, shell
     await context.clock.sleep(WATCH_PAUSE, shell.signal);
   }
   return 0;
+}
+
+/**
+ * Whether something does not end automatically: orders or files that wait for a person, also for the end of a pause, or for a
+ * daemon while none runs.
+ */
+function needsPerson(status: Status): boolean {
+  const { deadLetters, createdTwice, unreadable, batches, pauses, daemons, queue, sources } = status;
+  const isWaiting = queue.unsettledOrders + queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
+  return (
+    deadLetters + createdTwice + unreadable.length > 0 ||
+    batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
+    pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
+    (isWaiting && daemons.length === 0)
+  );
 }
 
 /** The first lines of a text, and as the last one how many are left out. */
@@ -57,9 +78,9 @@ export function linesThatFit(text: string, rows: number): string[] {
   ];
 }
 
-function watchWithJson(): PoSyncError {
-  return new PoSyncError('usage-conflicting-option', 'Options --watch and --json cannot be combined.', {
-    remedy: 'Run po-sync status --json once for each reading.',
+function watchWith(option: string): PoSyncError {
+  return new PoSyncError('usage-conflicting-option', `Options --watch and ${option} cannot be combined.`, {
+    remedy: `Run po-sync status ${option} once for each reading.`,
     facts: { option: '--watch' },
   });
 }
