@@ -75,7 +75,13 @@ it('an inbox that is created again while a daemon runs: log, status and doctor s
   await using place = await openWorkplace();
   const daemon = place.start(['start']);
   await place.drop('orders.csv', csvOf(1));
-  await until('the order', () => place.stored().size === 1);
+  const settled = async () => {
+    const { out } = await place.run(['--json', 'status']);
+    const { batches, sources } = JSON.parse(out) as { batches: unknown[]; sources: { last?: unknown }[] };
+    return batches.length === 0 && sources[0]?.last !== undefined;
+  };
+  // A batch in progress would need its file.
+  await until('the end of the file', settled);
   await rename(place.inbox, `${place.inbox}-share`);
   await until('the loss', () => daemon.out().includes('does not exist'));
   await mkdir(place.inbox);
@@ -139,4 +145,19 @@ describe('the format of the ledger', () => {
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
     expect(await client.hget(identity, 'format')).toBe('1');
   });
+});
+
+it('doctor says of an inbox that was added to the configuration that the daemon was started without it', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  await until('the daemon', () => daemon.out().includes('po-sync is ready'));
+  const added = path.join(place.folder, 'added');
+  await mkdir(added);
+  const config = await readFile(place.config, 'utf8');
+  const second = '  - { name: added, type: inbox, path: added, stable: 100ms, poll: 200ms }\n';
+  await writeFile(place.config, config.replace(/^(sources:\n.*\n)/m, `$1${second}`));
+  const { out } = await place.run(['doctor']);
+  expect(out).toContain(`${added} has no marker: the daemon was started without this inbox`);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
 });

@@ -144,11 +144,13 @@ export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, config:
   const isServed = (await livingDaemons(place)).some(takesFiles);
   const found = config.sources.map(async (source): Promise<Finding[]> => {
     const { name, path: folder } = source;
-    const wasUsed = isServed || (await place.redis.hexists(place.keys.heard, name)) === 1;
-    if ((await checkSource(source, config, wasUsed)).state !== 'no marker') return [];
+    const wasUsed = (await place.redis.hexists(place.keys.heard, name)) === 1;
+    if ((await checkSource(source, config, isServed || wasUsed)).state !== 'no marker') return [];
     const remedy = 'Mount the share, or restart po-sync to use this folder.';
-    const message = `${folder} has no marker: it may be another folder than the inbox that was used`;
-    return [{ check: `inbox ${name}`, state: isServed ? 'fail' : 'warn', message, remedy }];
+    const isNew = 'the daemon was started without this inbox, or it is another folder now';
+    const why = wasUsed ? 'it may be another folder than the inbox that was used' : isNew;
+    const state = isServed ? 'fail' : 'warn';
+    return [{ check: `inbox ${name}`, state, message: `${folder} has no marker: ${why}`, remedy }];
   });
   return (await Promise.all(found)).flat();
 }
