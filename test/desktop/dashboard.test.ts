@@ -57,6 +57,27 @@ const shows = (page: Shown, text: string) =>
     page.evaluate<boolean>(`document.body.innerText.includes(${JSON.stringify(text)})`),
   );
 
+it('the times of an open overview continue without loading it again', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.run(['pause', '--reason', 'stock-taking']);
+  await place.drop('orders.csv', csvOf(2));
+  await using browser = await openBrowser();
+  const page = await browser.show(`http://127.0.0.1:${port}/`, { width: 1200, height: 900 });
+  await shows(page, 'Orders that wait');
+  await until('a first reading that nothing loads again', () => page.evaluate<boolean>('window.isRead = true'));
+  const ages = `[...document.querySelectorAll('main .box, main table td')].map((part) => part.innerText)
+    .filter((text) => / (?:s|min)\\b/.test(text))`;
+  const first = await page.evaluate<string[]>(ages);
+  expect(first.join()).toMatch(/Paused for .*orders\.csv.* ago/s);
+  await until('other times', async () => {
+    const now = await page.evaluate<string[]>(ages);
+    return now.length === first.length && now.every((text, i) => text !== first[i]);
+  });
+  expect(await page.evaluate('window.isRead')).toBe(true);
+});
+
 /** What the plots show: their pixels, and what a screen reader says. */
 const PLOTS = `[...document.querySelectorAll('.plots canvas')].map((canvas) => [
   canvas.toDataURL(),

@@ -40,7 +40,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   const nameless = await namelessIn(api, status.batches);
   const files = await oldestFiles(api, status);
   const body = html`<h1>Overview</h1>
-${pauses.map((pause) => pauseBox(pause, now))}
+<div data-fresh="pauses">${pauses.map((pause) => pauseBox(pause, now))}</div>
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
@@ -48,12 +48,12 @@ ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefine
 ${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
-${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}
+<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}</div>
 ${inboxNote(status)}
-${waits(status, open, files)}
-${unreadableFiles(status)}
+<div data-fresh="waits">${waits(status, open, files)}
+${unreadableFiles(status)}</div>
 <h2>Sources</h2>
-${sources(status)}
+<div data-fresh="sources">${sources(status)}</div>
 ${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
   return { title: 'Overview', body, live: '/api/v1/status', scripts: ['plots.js'] };
 }
@@ -68,7 +68,7 @@ function unreadFigure(orders: number): Figure {
 
 function figure([name, value, from]: Figure): Html {
   const shown = typeof value === 'number' ? count(value) : value;
-  if (from === undefined) return html`<li><b>${shown}</b> ${name}</li>`;
+  if (from === undefined) return html`<li data-fresh="${name}"><b>${shown}</b> ${name}</li>`;
   if ('live' in from) return html`<li><b data-live="${from.live}">${shown}</b> ${name}</li>`;
   return html`<li><b data-pace="${from.pace}">${shown}</b> ${name}</li>`;
 }
@@ -91,7 +91,8 @@ function pauseBox(pause: Status['pauses'][number], now: number): Html {
     plain.reason === pause.reason
       ? ''
       : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
-  return html`<div class="box bad" role="alert"><strong>Paused</strong> ${pausedText(plain, now)}
+  // No alert: a screen reader would announce each second that passes.
+  return html`<div class="box bad"><strong>Paused</strong> ${pausedText(plain, now)}
 <br>${end}${cause}</div>`;
 }
 

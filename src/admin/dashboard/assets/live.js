@@ -8,16 +8,21 @@ function localText(at) {
   return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
 
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const at = new Date(time.getAttribute('datetime') ?? '');
-  if (Number.isNaN(at.getTime())) continue;
-  const local = localText(at);
-  if (time.hasAttribute('data-ago')) time.setAttribute('title', local);
-  else {
-    time.setAttribute('title', at.toISOString());
-    time.textContent = local;
+/** @param {ParentNode} part */
+function showLocalTimes(part) {
+  for (const time of part.querySelectorAll('time[datetime]')) {
+    const at = new Date(time.getAttribute('datetime') ?? '');
+    if (Number.isNaN(at.getTime())) continue;
+    const local = localText(at);
+    if (time.hasAttribute('data-ago')) time.setAttribute('title', local);
+    else {
+      time.setAttribute('title', at.toISOString());
+      time.textContent = local;
+    }
   }
 }
+
+showLocalTimes(document);
 
 // A day that is entered begins and ends in the zone of the times.
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -140,6 +145,54 @@ async function refresh() {
     const text = numbers.format(value);
     if (element.textContent !== text) element.textContent = text;
   }
+  rounds += 1;
+  if (rounds % ROUNDS === 0) await freshen();
+}
+
+/** Rounds between two looks at the words that change with time. */
+const ROUNDS = 5;
+let rounds = 0;
+
+/** @param {Node} shown @param {Node | undefined} built @returns {boolean} */
+function haveSameElements(shown, built) {
+  if (shown.nodeName !== built?.nodeName || shown.childNodes.length !== built.childNodes.length) return false;
+  return [...shown.childNodes].every((child, i) => haveSameElements(child, built.childNodes[i]));
+}
+
+/** @param {Node} shown @param {Node | undefined} built */
+function copyTexts(shown, built) {
+  if (shown instanceof Text && built instanceof Text && shown.data !== built.data) shown.data = built.data;
+  if (shown instanceof HTMLAnchorElement && built instanceof HTMLAnchorElement) shown.href = built.href;
+  for (const [i, child] of [...shown.childNodes].entries()) copyTexts(child, built?.childNodes[i]);
+}
+
+/** Brings the parts up to date whose words change with time, such as `3 s ago`. What is selected or has the focus stays. */
+async function freshen() {
+  const parts = [...document.querySelectorAll('[data-fresh]')];
+  if (parts.length === 0) return;
+  const page = await builtAgain();
+  if (page === null) return;
+  showLocalTimes(page);
+  for (const part of parts) {
+    const built = page.querySelector(`[data-fresh="${part.getAttribute('data-fresh')}"]`) ?? undefined;
+    if (haveSameElements(part, built)) copyTexts(part, built);
+    else if (!isInUse()) return location.reload();
+  }
+}
+
+/**
+ * This page as the server builds it now; null when it cannot. The browser parses it: the policy of the pages forbids that to scripts.
+ * @returns {Promise<Document | null>}
+ */
+function builtAgain() {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open('GET', location.pathname + location.search);
+    request.responseType = 'document';
+    request.onload = () => resolve(request.status === 200 ? request.responseXML : null);
+    request.onerror = () => resolve(null);
+    request.send();
+  });
 }
 
 /** The daemon of this page does not answer, or no longer knows who asks. @param {unknown} error */
