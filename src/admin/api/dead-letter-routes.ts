@@ -7,6 +7,7 @@ import { explainOrder, historyJson, type OrderHistory } from '../../operate/orde
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
+import { correctedIn, readCorrections } from '../../report/read-corrections.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
@@ -136,7 +137,16 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   const letter = await letters.find(join(base.config.reports.path, name), name, id);
   if (letter === undefined) return await readInProgress(id, (await letters.numberOf(id)) ?? '', api);
   const closings = closingsOf(await base.batches.closings(name));
-  return { id, batch: name, source: batch.source, file: batch.name, ...withClosing(letter, closings) };
+  const now = await withCorrection(letter, withClosing(letter, closings), name, base.config.reports.path);
+  return { id, batch: name, source: batch.source, file: batch.name, ...now };
+}
+
+/** What was changed in a dead letter that is settled while its report is not written again yet. */
+async function withCorrection(before: DeadLetter, now: DeadLetter, batch: string, reports: string) {
+  const { closed } = now;
+  if (closed?.batch === undefined || before.closed !== undefined) return now;
+  const corrections = await readCorrections(reports, batch, [closed.batch]);
+  return { ...now, closed: { ...closed, ...correctedIn(before, closed, corrections) } };
 }
 
 async function readInProgress(id: string, number: string, { base }: ApiContext): Promise<FullLetter> {
