@@ -1668,9 +1668,30 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'accepted orders that were refused at first in the list of accepted orders',
     file: 'src/operate/batches/order-list.ts',
-    find: "if (outcome === 'accepted') return true;",
-    replace: "return outcome === 'accepted';",
+    find: "if (outcome === 'accepted') return at;",
+    replace: "return outcome === 'accepted' ? at : undefined;",
     tests: ['test/admin/order-list.test.ts'],
+  },
+  {
+    without: 'the proof that the items of a list were sent',
+    file: 'src/operate/orders/items-in-file.ts',
+    find: 'left.get(one.number) === digestOf(one.order)',
+    replace: 'left.has(one.number)',
+    tests: ['test/admin/item-list.test.ts'],
+  },
+  {
+    without: 'the lines of accepted orders whose items are not known in the list of items',
+    file: 'src/operate/batches/item-list.ts',
+    find: 'yield lineOf(one, order, undefined, order.note ?? next.value);',
+    replace: 'if (order.note !== undefined) yield lineOf(one, order, undefined, order.note);',
+    tests: ['test/admin/item-list.test.ts'],
+  },
+  {
+    without: 'the end of the turn of a list that nobody reads to its end',
+    file: 'src/operate/orders/file-search.ts',
+    find: "signal.addEventListener('abort', () => over.resolve('late'));",
+    replace: '',
+    tests: ['test/admin/item-list.test.ts'],
   },
   {
     without: 'a look at the format of the ledger while a daemon runs',

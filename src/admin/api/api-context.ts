@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { createItemLists } from '../../operate/batches/item-list.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
@@ -85,12 +86,17 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     snapshot,
     pace,
     tables,
-    search: createFileSearch(model.findOrder),
+    ...openFiles(base, model),
     catchUp: model.catchUp,
     needingRedis,
     withRedis,
     [Symbol.asyncDispose]: () => disposeOf(people.uploads, model),
   };
+}
+
+/** What is read from the files of batches again. */
+function openFiles(base: Omit<OperatorContext, 'operator'>, model: ReturnType<typeof createReadModel>) {
+  return { search: createFileSearch(model.findOrder), itemList: createItemLists(base, model.readItems) };
 }
 
 /** What people submit, decide and read: corrections of dead letters, uploads, plans for many dead letters, and notes. */

@@ -13,27 +13,56 @@ import { readQuery } from './query.ts';
 export function orderListRoutes(api: ApiContext): Route[] {
   return [
     api.needingRedis({ method: 'GET', path: '/api/v1/orders.csv', handle: ({ url }) => orderListReply(api, url) }),
+    api.needingRedis({ method: 'GET', path: '/api/v1/items.csv', handle: ({ url }) => itemListReply(api, url) }),
   ];
 }
 
-/**
- * All orders of the batches that match, the oldest batch first. PoSyncError `order-list-unfinished` and
- * `order-list-incomplete`: a list must not lack orders without saying so.
- */
+/** All orders of the batches that match, the oldest batch first. PoSyncErrors of `listedIn`. */
 export async function orderListReply(api: ApiContext, url: URL): Promise<Reply> {
   const accepted = readQuery(url, [...BATCH_FILTERS, 'accepted']).flag('accepted');
+  const listed = await listedIn(api, url, ['accepted']);
+  return csvReply(orderList(listed, api.base, { accepted }), nameOf(url, accepted ? 'accepted-orders' : 'orders'));
+}
+
+/** Accepted orders that a list of items may have. */
+const MOST_ORDERS = 100_000;
+
+/** The items of all accepted orders of these batches. PoSyncErrors of `listedIn`; `item-list-too-large`. */
+export async function itemListReply(api: ApiContext, url: URL): Promise<Reply> {
+  const listed = await listedIn(api, url);
+  const orders = listed.reduce((sum, { most }) => sum + most, 0);
+  if (orders > MOST_ORDERS) throw tooLarge(orders);
+  return csvReply(api.itemList(listed), nameOf(url, 'items'));
+}
+
+/**
+ * The finished batches that match; `most`: orders that may be accepted. PoSyncError `order-list-unfinished` and
+ * `order-list-incomplete`: a list must not lack orders without saying so.
+ */
+async function listedIn(api: ApiContext, url: URL, more: readonly string[] = []) {
   const { batches } = await api.tables();
-  const rows = oldestFirst(batches.matching(batchFilter(url, ['accepted'])));
+  const rows = oldestFirst(batches.matching(batchFilter(url, more)));
   const unfinished = rows.filter(({ state }) => state !== 'done');
   if (unfinished.length > 0) throw notFinished(unfinished);
   // A file that could not be read has no orders.
   const read = rows.filter((row) => row.total !== undefined);
-  const listed = read.map(({ batch, file, counts }) => ({ batch, file, hasLetters: countNeedingPerson(counts) > 0 }));
+  const listed = read.map(({ batch, file, counts }) => {
+    const letters = countNeedingPerson(counts);
+    return { batch, file, hasLetters: letters > 0, most: counts.accepted + letters };
+  });
   const missing = await withoutReport(listed, api.base);
   if (missing.length > 0) throw incomplete(missing);
-  const body = Readable.from(orderList(listed, api.base, { accepted }), { objectMode: false });
-  const headers = { 'content-disposition': `attachment; filename="${nameOf(url, accepted)}"` };
-  return { status: 200, type: 'text/csv; charset=utf-8', body, headers };
+  return listed;
+}
+
+function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {
+  const headers = { 'content-disposition': `attachment; filename="${name}"` };
+  return {
+    status: 200,
+    type: 'text/csv; charset=utf-8',
+    body: Readable.from(pieces, { objectMode: false }),
+    headers,
+  };
 }
 
 /** By the millisecond in which each was taken: names of batches show the second. */
@@ -42,9 +71,16 @@ export function oldestFirst<Row extends Pick<BatchRow, 'batch' | 'startedAt'>>(r
 }
 
 /** `accepted-orders-2026-11-16-2026-11-22.csv`. The parameters were read: a day has no other characters. */
-function nameOf({ searchParams }: URL, accepted: boolean): string {
+function nameOf({ searchParams }: URL, what: string): string {
   const days = ['day', 'from', 'to'].flatMap((name) => searchParams.get(name) || []);
-  return `${[accepted ? 'accepted-orders' : 'orders', ...days].join('-')}.csv`;
+  return `${[what, ...days].join('-')}.csv`;
+}
+
+function tooLarge(orders: number): PoSyncError {
+  const [found, most] = [orders, MOST_ORDERS].map((one) => counted(one, 'order'));
+  return new PoSyncError('item-list-too-large', `A list of items has at most ${most}; these files have ${found}.`, {
+    remedy: 'Select fewer days, or a source.',
+  });
 }
 
 function notFinished(rows: readonly BatchRow[]): PoSyncError {

@@ -3,7 +3,7 @@ import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { BATCH_FILTERS } from '../api/batch-routes.ts';
-import { orderListReply } from '../api/order-list-route.ts';
+import { itemListReply, orderListReply } from '../api/order-list-route.ts';
 import type { Route } from '../http/route.ts';
 import { link } from './parts.ts';
 
@@ -13,25 +13,28 @@ export function orderListLinks({ searchParams }: URL): Html {
   const query = new URLSearchParams(filters).toString();
   const path = `/orders.csv${query === '' ? '' : `?${query}`}`;
   const accepted = `/orders.csv?${new URLSearchParams([...filters, ['accepted', 'true']]).toString()}`;
-  return html`<p>Orders of all files that match, as CSV: ${link(accepted, 'accepted orders')} · ${link(path, 'all orders with their outcomes')}. Articles and quantities are not in it.</p>`;
+  const items = `/items.csv${query === '' ? '' : `?${query}`}`;
+  return html`<p>Orders of all files that match, as CSV: ${link(accepted, 'accepted orders')} · ${link(items, 'accepted orders with articles and quantities')} · ${link(path, 'all orders with their outcomes')}</p>`;
 }
 
-/** The download of the page Batches; where it is refused, that page says why. */
+/** The downloads of the page Batches; where one is refused, that page says why. */
 export function orderListPageRoutes(api: ApiContext): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/orders.csv',
-      async handle({ url }) {
-        try {
-          return await api.withRedis(() => orderListReply(api, url));
-        } catch (error) {
-          if (!(error instanceof PoSyncError)) throw error;
-          const text = [error.message, error.remedy].filter(Boolean).join(' ');
-          const back = new URLSearchParams([...url.searchParams].filter(([name]) => BATCH_FILTERS.includes(name)));
-          return leadBack(`/batches?${back.toString()}`, api.notes.keep({ text, isGood: false }));
-        }
-      },
-    },
+  const lists = [
+    { path: '/orders.csv', reply: orderListReply },
+    { path: '/items.csv', reply: itemListReply },
   ];
+  return lists.map(({ path, reply }) => ({
+    method: 'GET',
+    path,
+    async handle({ url }) {
+      try {
+        return await api.withRedis(() => reply(api, url));
+      } catch (error) {
+        if (!(error instanceof PoSyncError)) throw error;
+        const text = [error.message, error.remedy].filter(Boolean).join(' ');
+        const back = new URLSearchParams([...url.searchParams].filter(([name]) => BATCH_FILTERS.includes(name)));
+        return leadBack(`/batches?${back.toString()}`, api.notes.keep({ text, isGood: false }));
+      }
+    },
+  }));
 }

@@ -1,8 +1,7 @@
 import { type Loop, startLoop } from '../../core/backoff/loop.ts';
 import { readModelTrouble } from '../../log/events/daemon.ts';
-import type { FoundInFile, WantedOrder } from '../../operate/orders/find-in-file.ts';
 import { createBatchTable } from './batch-table.ts';
-import { openReadThread } from './read-thread.ts';
+import { createFileReads, openReadThread } from './read-thread.ts';
 import { createSync, type ModelContext, type Tables } from './sync-tables.ts';
 
 /** Milliseconds between two reads of the changes, and from the last query until the tables are dropped. */
@@ -35,15 +34,6 @@ export function createReadModel(context: ModelContext) {
     return current?.isReady() ? current.tables : undefined;
   }
 
-  /** Searches an order in its file, in the thread: reading it must not delay the delivery of orders. */
-  async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
-    const { letters } = (await ask()).tables;
-    const { environment, mappings, reports, sources } = context.config;
-    const named = await letters.correctedBatch(wanted);
-    const corrected = named === undefined ? undefined : await context.batches.find(named);
-    return await letters.findOrder(wanted, { environment, mappings, reports, sources }, corrected);
-  }
-
   async function drop(): Promise<void> {
     const old = current;
     current = undefined;
@@ -60,7 +50,7 @@ export function createReadModel(context: ModelContext) {
 
   return {
     tables,
-    findOrder,
+    ...createFileReads(context, async () => (await ask()).tables.letters),
     catchUp,
     /** Reports read and to be read, while the tables are built. */
     progress: () => current?.progress() ?? { read: 0, of: 0 },

@@ -1,5 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { toError } from '../../core/errors.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
+import type { FoundInFile, WantedOrder } from '../../operate/orders/find-in-file.ts';
+import type { ItemReading, WantedItems } from '../../operate/orders/items-in-file.ts';
 import type { ReadAnswer, ReadCall, Reads } from './read-program.ts';
 
 /** The functions of the thread; each answers when its turn comes. */
@@ -14,9 +17,7 @@ const MEMORY = 1024;
 
 /** Starts the thread that reads reports and searches dead letters. After it has ended, every call rejects. */
 export function openReadThread(): ReadThread {
-  const thread = new Worker(new URL('./read-program.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY },
-  });
+  const thread = startThread();
   const open = new Map<number, PromiseWithResolvers<unknown>>();
   let dead: Error | undefined;
   let calls = 0;
@@ -63,6 +64,9 @@ export function openReadThread(): ReadThread {
     orders: remote('orders'),
     correctedBatch: remote('correctedBatch'),
     findOrder: remote('findOrder'),
+    beginItems: remote('beginItems'),
+    nextItems: remote('nextItems'),
+    endItems: remote('endItems'),
     get isDead() {
       return dead !== undefined;
     },
@@ -70,4 +74,47 @@ export function openReadThread(): ReadThread {
       await thread.terminate();
     },
   };
+}
+
+function startThread(): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: MEMORY };
+  return new Worker(new URL('./read-program.ts', import.meta.url), { resourceLimits });
+}
+
+/** Reads files of batches in the thread: reading them must not delay the delivery of orders. */
+export function createFileReads(
+  context: Pick<OperatorContext, 'batches' | 'config'>,
+  thread: () => Promise<ReadThread>,
+) {
+  /** What the thread needs to read a file that may correct a batch. */
+  async function threadFor(wanted: Pick<WantedOrder, 'kind' | 'path'>) {
+    const letters = await thread();
+    const { environment, mappings, reports, sources } = context.config;
+    const named = await letters.correctedBatch(wanted);
+    const corrected = named === undefined ? undefined : await context.batches.find(named);
+    return { letters, config: { environment, mappings, reports, sources }, corrected };
+  }
+
+  /** Searches an order in its file. */
+  async function findOrder(wanted: WantedOrder): Promise<FoundInFile> {
+    const { letters, config, corrected } = await threadFor(wanted);
+    return await letters.findOrder(wanted, config, corrected);
+  }
+
+  /** Reads the items of orders from their file within `takes` milliseconds. Only one file at a time. */
+  async function* readItems(wanted: WantedItems, takes: number): ItemReading {
+    const { letters, config, corrected } = await threadFor(wanted);
+    await letters.beginItems(wanted, config, corrected, takes);
+    try {
+      for (;;) {
+        const { done, value } = await letters.nextItems();
+        if (done) return value;
+        yield value;
+      }
+    } finally {
+      await letters.endItems();
+    }
+  }
+
+  return { findOrder, readItems };
 }

@@ -40,18 +40,43 @@ export async function* orderList(
   context: ListContext,
   { accepted }: { accepted: boolean },
 ): AsyncGenerator<string> {
-  let piece = csvLine(COLUMNS, PLAIN_DIALECT);
-  for (const one of listed) {
-    for await (const { result, closed } of resultsOf(one, context)) {
-      if (accepted && !wasAccepted(one, result, closed)) continue;
-      const cells = [one.file, one.batch, ...resultCells(result), ...settledCells(closed)];
-      piece += csvLine(cells.map(escapeFormula), PLAIN_DIALECT);
-      if (piece.length < PIECE) continue;
-      yield piece;
-      piece = '';
+  async function* lines() {
+    for (const one of listed) {
+      for await (const { result, closed } of resultsOf(one, context)) {
+        if (accepted && acceptedAt(one, result, closed) === undefined) continue;
+        yield listLine([one.file, one.batch, ...resultCells(result), ...settledCells(closed)]);
+      }
     }
   }
+  yield listLine(COLUMNS);
+  yield* inPieces(lines());
+}
+
+/** A line of a list, without formulas. */
+export function listLine(cells: readonly string[]): string {
+  return csvLine(cells.map(escapeFormula), PLAIN_DIALECT);
+}
+
+export async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = '';
+  for await (const line of lines) {
+    piece += line;
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
   yield piece;
+}
+
+/** `line`: of its batch. `at`: when the API accepted it, or it became known that it had. */
+export type AcceptedOrder = { number: string; line: number; at: string };
+
+/** The orders that a batch brought and that were accepted. */
+export async function* acceptedIn(one: ListedBatch, context: ListContext): AsyncGenerator<AcceptedOrder> {
+  for await (const { result, closed } of resultsOf(one, context)) {
+    const at = acceptedAt(one, result, closed);
+    if (at !== undefined) yield { number: result.purchaseOrderNumber, line: result.line, at };
+  }
 }
 
 type Found = { result: OrderResult; closed: Closed | undefined };
@@ -89,12 +114,12 @@ function isOf({ purchaseOrderNumber, location }: DeadLetter, result: OrderResult
 /** How the API came to have an order that needed a person: it took it, or a person or its list said so. */
 const ACCEPTED = ['accepted', 'confirmed', 'rebuilt'];
 
-/** Whether this batch brought the order that was accepted, also when it was sent again later. */
-function wasAccepted({ batch }: ListedBatch, { outcome }: OrderResult, closed: Closed | undefined): boolean {
-  if (outcome === 'accepted') return true;
-  if (closed === undefined || closed.waitsIn !== undefined) return false;
+/** When the order that this batch brought was accepted, also when it was sent again later; undefined if it was not. */
+function acceptedAt({ batch }: ListedBatch, { outcome, at }: OrderResult, closed: Closed | undefined) {
+  if (outcome === 'accepted') return at;
+  if (closed === undefined || closed.waitsIn !== undefined) return undefined;
   const end: End = closed.end ?? closed;
-  return ACCEPTED.includes(end.by) && (end.batch ?? batch) === batch;
+  return ACCEPTED.includes(end.by) && (end.batch ?? batch) === batch ? end.at : undefined;
 }
 
 /** Nothing while it needs a person; `waits` while its rows need one in a later file. */

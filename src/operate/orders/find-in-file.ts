@@ -1,10 +1,11 @@
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, type PoSyncError } from '../../core/errors.ts';
 import { openClaim } from '../../intake/folders.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { digestOf } from '../../order/digest.ts';
 import type { CheckedOrder, Item, ValidOrder } from '../../order/order.ts';
 import { inspectFile } from '../../parse/inspect.ts';
+import type { Inspection } from '../../parse/inspection.ts';
 import { batchNamedIn } from '../../parse/read-fix-file.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { readOrders } from '../../validate/read-orders.ts';
@@ -51,9 +52,8 @@ export async function findInFile(wanted: WantedOrder, deps: HowToReadDeps, signa
 }
 
 async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
-  const { mapping, originals, refusal } = await howToRead(wanted.path, wanted.source, deps);
-  if (refusal !== undefined) return { found: 'unreadable', code: refusal.code };
-  const inspection = await inspectFile(wanted.path, mapping, { signal, originals });
+  const inspection = await inspectWanted(wanted, deps, signal);
+  if ('refusal' in inspection) return { found: 'unreadable', code: inspection.refusal.code };
   const isChanged = wanted.sha256 !== undefined && wanted.sha256 !== inspection.sha256;
   if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256) return { found: 'other', isChanged: true };
   for await (const order of readOrders(wanted.path, inspection, { signal })) {
@@ -65,13 +65,23 @@ async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSig
   return { found: 'other', isChanged };
 }
 
+/** The first pass over a file as admission reads it; `refusal`: why it must not be read. */
+export async function inspectWanted(
+  { path, source }: Pick<WantedOrder, 'path' | 'source'>,
+  deps: HowToReadDeps,
+  signal: AbortSignal,
+): Promise<Inspection | { refusal: PoSyncError }> {
+  const { mapping, originals, refusal } = await howToRead(path, source, deps);
+  return refusal === undefined ? await inspectFile(path, mapping, { signal, originals }) : { refusal };
+}
+
 function isWanted(order: CheckedOrder, { number, digest, line }: WantedOrder): order is ValidOrder {
   if (!order.valid || order.number !== number) return false;
   if (digest === undefined) return line === undefined || order.place.line === line;
   return digestOf(order.order) === digest;
 }
 
-function faultOf(error: unknown): FoundInFile {
+export function faultOf(error: unknown): FoundInFile {
   const code = codeOf(error) ?? 'unknown';
   switch (code) {
     case 'file-missing':
@@ -109,6 +119,10 @@ export function findOrder(
   config: HowToReadDeps['config'],
   corrected: Batch | undefined,
 ): Promise<FoundInFile> {
-  const batches = { find: async (name: string) => (corrected?.batch === name ? corrected : undefined) };
-  return findInFile(wanted, { config, batches }, AbortSignal.timeout(SEARCH_TAKES));
+  return findInFile(wanted, knowing(config, corrected), AbortSignal.timeout(SEARCH_TAKES));
+}
+
+/** How a thread, which has no Redis, reads a file that corrects a batch. */
+export function knowing(config: HowToReadDeps['config'], corrected: Batch | undefined): HowToReadDeps {
+  return { config, batches: { find: async (name) => (corrected?.batch === name ? corrected : undefined) } };
 }

@@ -134,9 +134,19 @@ function pathOf(batch: Batch | undefined): string | undefined {
   return batch?.settledPath ?? (batch?.state === 'done' ? undefined : batch?.path);
 }
 
-function wantedIn({ kind, source, settledPath, begunWith }: Batch, path: string, wanted: Wanted): WantedOrder {
-  const place = { kind: path === settledPath ? 'inbox' : kind, path, source } as const;
-  return { ...wanted, ...place, ...(begunWith === undefined ? {} : { sha256: begunWith }) };
+/** The file of a batch where it is now; undefined for one that is gone, such as the copy of an export. */
+export function fileOf(batch: Batch): Pick<WantedOrder, 'kind' | 'path' | 'source'> | undefined {
+  const path = pathOf(batch);
+  return path === undefined ? undefined : placeIn(batch, path);
+}
+
+function placeIn({ kind, source, settledPath }: Batch, path: string) {
+  return { kind: path === settledPath ? 'inbox' : kind, path, source } as const;
+}
+
+function wantedIn(batch: Batch, path: string, wanted: Wanted): WantedOrder {
+  const { begunWith } = batch;
+  return { ...wanted, ...placeIn(batch, path), ...(begunWith === undefined ? {} : { sha256: begunWith }) };
 }
 
 function lostWith({ file }: Appearance): string {

@@ -1,0 +1,94 @@
+import type { Known } from '../../ledger/entry.ts';
+import type { Item } from '../../order/order.ts';
+import { pages } from '../../report/lines.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import { createTurns, type ReadItems } from '../orders/file-search.ts';
+import type { ItemReading, Unread, WantedItems } from '../orders/items-in-file.ts';
+import { fileOf } from '../orders/order-content.ts';
+import { type AcceptedOrder, acceptedIn, inPieces, type ListedBatch, listLine } from './order-list.ts';
+
+/** Milliseconds in which the files of a list are read, and that a list waits for another one before. */
+export const LIST_TAKES = 60_000;
+
+type ItemContext = Pick<OperatorContext, 'batches' | 'clock' | 'config' | 'ledger'>;
+
+const COLUMNS = [
+  'file',
+  'batch',
+  'line',
+  'purchaseOrderNumber',
+  'articleCode',
+  'quantity',
+  'acceptedAt',
+  'note',
+] as const;
+
+/** Orders that are looked up together. */
+const LOOKUP = 5_000;
+
+/** Why a line has no item. `unproven`: the ledger no longer has what was sent. */
+type Note = Unread | 'unproven';
+
+type Wanted = AcceptedOrder & { note?: Note };
+
+/** Builds lists of items. One list at a time reads files; another one waits for it. */
+export function createItemLists(context: ItemContext, read: ReadItems, takes = LIST_TAKES) {
+  const take = createTurns(context.clock, takes);
+
+  /**
+   * The items of all accepted orders of several batches as one CSV file in pieces. The files are read again, each once;
+   * an order whose items cannot be proven, or are not read in time, is one line with a note.
+   */
+  return async function* itemList(listed: readonly ListedBatch[]): AsyncGenerator<string> {
+    yield listLine(COLUMNS);
+    await using turn = await take();
+    yield* inPieces(linesOf(listed, context, (wanted) => turn.read(wanted, read)));
+  };
+}
+
+type ReadInTurn = (wanted: WantedItems) => ItemReading;
+
+async function* linesOf(listed: readonly ListedBatch[], context: ItemContext, read: ReadInTurn) {
+  for (const one of listed) {
+    const wanted = new Map<string, Wanted>();
+    const digests = new Map<string, string>();
+    for await (const page of pages(acceptedIn(one, context), LOOKUP)) {
+      const known = await context.ledger.lookup(page.map(({ number }) => number));
+      for (const [i, order] of page.entries()) {
+        const digest = digestIn(known[i]);
+        wanted.set(order.number, digest === undefined ? { ...order, note: 'unproven' } : order);
+        if (digest !== undefined) digests.set(order.number, digest);
+      }
+    }
+    const reading = itemsOf(one, digests, context, read);
+    let next = await reading.next();
+    for (; !next.done; next = await reading.next()) {
+      for (const { purchaseOrderNumber, items } of next.value) {
+        const order = wanted.get(purchaseOrderNumber);
+        wanted.delete(purchaseOrderNumber);
+        if (order !== undefined) for (const item of items) yield lineOf(one, order, item, '');
+      }
+    }
+    for (const order of wanted.values()) yield lineOf(one, order, undefined, order.note ?? next.value);
+  }
+}
+
+function digestIn(known: Known | undefined): string | undefined {
+  return known?.kind === 'accepted' ? known.compact.digest : undefined;
+}
+
+async function* itemsOf(
+  { batch: name }: ListedBatch,
+  digests: ReadonlyMap<string, string>,
+  { batches }: ItemContext,
+  read: ReadInTurn,
+): ItemReading {
+  const batch = digests.size === 0 ? undefined : await batches.find(name);
+  const file = batch && fileOf(batch);
+  return file === undefined ? 'missing' : yield* read({ ...file, digests });
+}
+
+function lineOf({ file, batch }: ListedBatch, order: Wanted, item: Item | undefined, note: Note | ''): string {
+  const { articleCode = '', quantity = '' } = item ?? {};
+  return listLine([file, batch, String(order.line), order.number, articleCode, String(quantity), order.at, note]);
+}

@@ -1,0 +1,215 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createItemLists } from '../../src/operate/batches/item-list.ts';
+import type { ReadItems } from '../../src/operate/orders/file-search.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { keysOf } from '../../src/redis/keys.ts';
+import { splitCells } from '../../src/report/lines.ts';
+import { RESULTS_HEADER, resultLine } from '../../src/report/results.ts';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { openDatabase } from '../support/shared-redis.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+
+let place: Workplace;
+let person: Operator;
+let redis: string;
+
+const sheet = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
+const reportOf = async (file: string) => (await place.reportsNow()).find((one) => one.file === file);
+const finished = (file: string) =>
+  until(`the end of ${file}`, async () => {
+    const report = await reportOf(file);
+    return report?.finishedAt ? report : undefined;
+  });
+
+/** The file in `done`, when it is there. */
+const done = (name: string) =>
+  until(`${name} in done`, async () => {
+    const folder = path.join(place.inbox, 'done');
+    const [day = ''] = await readdir(folder);
+    return (await readdir(path.join(folder, day))).includes(name) && path.join(folder, day, name);
+  });
+
+/** The rows of the list when it is not refused; `items`: file, line, number, article, quantity, note. */
+async function download(query = '', at = '/api/v1/items.csv') {
+  return until('the list', async () => {
+    const reply = await fetch(`http://127.0.0.1:${person.port}${at}?${query}`, {
+      headers: { cookie: person.cookie, connection: 'close' },
+    });
+    const text = await reply.text();
+    if (reply.status !== 200) return undefined;
+    const [head = '', ...lines] = text.split('\n').slice(0, -1);
+    const rows = lines.map((line) => splitCells(line, ','));
+    const items = rows.map(([file, , line, number, article, quantity, , note]) =>
+      [file, line, number, article, quantity, note].join(' ').trimEnd(),
+    );
+    return { headers: reply.headers, head, rows, items, text };
+  });
+}
+
+beforeAll(async () => {
+  redis = await openDatabase();
+  const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
+  place = await openWorkplace({ redis, faults: { faults: [refusal] } });
+  person = await openOperator(place, place.start(['start']));
+  const rows = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-1,NEW,+B,12', 'PO-3,NEW,"0815",none', 'PO-4,NEW,A,none'];
+  await place.drop('=week.csv', sheet(...rows));
+  const first = await finished('=week.csv');
+  await place.run(['dead-letters', 'retry', '--order', 'PO-2', '--yes']);
+  await until('the second attempt', () => place.stored().has('PO-2'));
+  await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
+  const fix = await until('the fix file of one order', async () => {
+    const text = await place.read(first, 'dead-letters.csv');
+    return text.includes('PO-3') && !/PO-[24]/.test(text) && text;
+  });
+  // A spreadsheet drops the zeros of the article, and of the cell that shows whether one did.
+  await place.drop('fix.csv', fix.replace('none', '7').replace('"0815"', '815').replace('01.000', '1'));
+  await finished('fix.csv');
+  await place.drop('other.csv', sheet('PO-1,NEW,A,1', 'PO-1,NEW,+B,12', 'PO-5,NEW,A,5', 'PO-6,NEW,A,6'));
+  await finished('other.csv');
+  await until('the lists', async () => {
+    const { body } = await person.call('GET', '/batches?state=finished');
+    const { body: settled } = await person.call('GET', '/corrections');
+    return [body, settled].every(({ items }) => (items as unknown[] | undefined)?.length === 3);
+  });
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+const WEEK = ["'=week.csv 3 PO-2 X 2", "'=week.csv 2 PO-1 A 1", "'=week.csv 2 PO-1 '+B 12"];
+
+it('the list has every item of the accepted orders once, as it was sent', async () => {
+  const { head, headers, rows, items } = await download();
+  expect(head).toBe('file,batch,line,purchaseOrderNumber,articleCode,quantity,acceptedAt,note');
+  expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(items.slice(0, 3).sort()).toEqual(WEEK.toSorted());
+  expect(items.slice(3)).toEqual(['fix.csv 2 PO-3 0815 7', 'other.csv 4 PO-5 A 5', 'other.csv 5 PO-6 A 6']);
+  const sent = place.events.flatMap((event) => (event.type === 'stored' ? [event.order] : []));
+  expect([...new Set(rows.map(([, , , number]) => number))].sort()).toEqual(sent.toSorted());
+  const { batch, startedAt } = await finished('fix.csv');
+  const [, own, , , , , acceptedAt = ''] = rows[3] ?? [];
+  expect([own, acceptedAt > startedAt]).toEqual([batch, true]);
+});
+
+it('the file of the list can be read as a table, and is named after its days', async () => {
+  const { text, headers } = await download('from=2020-01-01&to=2099-12-31');
+  expect(text).toContain(',PO-3,"0815",7,');
+  expect(headers.get('content-disposition')).toBe('attachment; filename="items-2020-01-01-2099-12-31.csv"');
+});
+
+it('the page Batches links it with its filters', async () => {
+  const { text } = await person.page('/batches?q=fix&limit=1');
+  expect(text).toContain('<a href="/items.csv?q=fix">accepted orders with articles and quantities</a>');
+  expect((await download('q=fix', '/items.csv')).items).toEqual(['fix.csv 2 PO-3 0815 7']);
+});
+
+it('an order whose items cannot be proven is one line that says why', async () => {
+  const connection = await connectRedis(redis);
+  const keys = keysOf('staging', place.api.baseUrl);
+  await connection.hdel(keys.settled('PO-6'), 'PO-6');
+  connection.disconnect();
+  expect((await download('q=other')).items).toEqual(['other.csv 4 PO-5 A 5', 'other.csv 5 PO-6   unproven']);
+
+  await writeFile(await done('other.csv'), sheet('PO-5,NEW,A,50'));
+  await rm(await done('fix.csv'));
+  const { items } = await download();
+  expect(items.slice(0, 3).sort()).toEqual(WEEK.toSorted());
+  expect(items.slice(3)).toEqual([
+    'fix.csv 2 PO-3   missing',
+    'other.csv 4 PO-5   differs',
+    'other.csv 5 PO-6   unproven',
+  ]);
+
+  await writeFile(await done('other.csv'), 'no orders');
+  expect((await download('q=other')).items[0]).toBe('other.csv 4 PO-5   unreadable');
+});
+
+it('a list of more than 100,000 orders is refused', async () => {
+  await place.drop('many.csv', sheet('PO-7,NEW,A,none'));
+  const { batch } = await finished('many.csv');
+  const connection = await connectRedis(redis);
+  await connection.hset(keysOf('staging', place.api.baseUrl).batch(batch), 'n:accepted', 100_000);
+  connection.disconnect();
+  await place.run(['dead-letters', 'discard', '--order', 'PO-7', '--yes']);
+  const refused = await until('the refusal', async () => {
+    const reply = await fetch(`http://127.0.0.1:${person.port}/api/v1/items.csv?q=many`, {
+      headers: { cookie: person.cookie, connection: 'close' },
+    });
+    const text = await reply.text();
+    return text.includes('item-list-too-large') && (JSON.parse(text) as Record<string, unknown>);
+  });
+  expect(refused).toMatchObject({
+    status: 409,
+    detail: 'A list of items has at most 100,000 orders; these files have 100,001 orders.',
+    remedy: 'Select fewer days, or a source.',
+  });
+});
+
+describe('a list of items', () => {
+  const batch = '20261121T071500Z-inbox-week-3f2a91c0';
+  const accepted = { outcome: 'accepted', attempts: 1, at: '2026-11-21T07:15:01Z', code: '', message: '' } as const;
+  const wait = () => new Promise<never>(() => undefined);
+
+  /** Lists of two orders in a report; `read` stands for the thread. */
+  async function openLists(folder: string, read: ReadItems) {
+    await mkdir(path.join(folder, batch));
+    const lines = [1, 2].map((n) => resultLine({ ...accepted, line: n + 1, purchaseOrderNumber: `PO-${n}` }));
+    await writeFile(path.join(folder, batch, 'results.csv'), RESULTS_HEADER + lines.join(''));
+    const compact = { digest: 'd', attempts: 1, at: 0, batchNo: 1 };
+    const context = {
+      config: { reports: { path: folder } },
+      clock: systemClock,
+      batches: { find: async () => ({ batch, kind: 'inbox', source: 'inbox', path: '/a', settledPath: '/a' }) },
+      ledger: { lookup: async (numbers: string[]) => numbers.map(() => ({ kind: 'accepted', compact })) },
+    } as unknown as Parameters<typeof createItemLists>[0];
+    const list = createItemLists(context, read, 200);
+    return () => list([{ batch, file: 'week.csv', hasLetters: false }]);
+  }
+
+  const notesOf = async (pieces: AsyncIterable<string>) => {
+    let text = '';
+    for await (const piece of pieces) text += piece;
+    return text
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => splitCells(line, ',').slice(3).join(' '));
+  };
+
+  it('says of the orders that are not read in time that they are late', async () => {
+    await using temp = await makeTempFolder();
+    const list = await openLists(temp.path, async function* () {
+      yield [{ purchaseOrderNumber: 'PO-1', items: [{ articleCode: 'A', quantity: 1 }] }];
+      return await wait();
+    });
+    expect(await notesOf(list())).toEqual(['PO-1 A 1 2026-11-21T07:15:01Z ', 'PO-2   2026-11-21T07:15:01Z late']);
+    // The first one still waits for its file.
+    expect(await notesOf(list())).toEqual(['PO-1   2026-11-21T07:15:01Z late', 'PO-2   2026-11-21T07:15:01Z late']);
+  });
+
+  it('that nobody reads to its end lets the next one begin', async () => {
+    await using temp = await makeTempFolder();
+    let open = 0;
+    const many = Array.from({ length: 5_000 }, () => ({ articleCode: 'A'.repeat(20), quantity: 1 }));
+    const list = await openLists(temp.path, async function* () {
+      open += 1;
+      try {
+        expect(open).toBe(1);
+        yield [{ purchaseOrderNumber: 'PO-1', items: many }];
+        yield [{ purchaseOrderNumber: 'PO-2', items: [{ articleCode: 'B', quantity: 2 }] }];
+        return 'differs';
+      } finally {
+        open -= 1;
+      }
+    });
+    const left = list();
+    await left.next();
+    await left.next();
+    expect((await notesOf(list())).at(-1)).toBe('PO-2 B 2 2026-11-21T07:15:01Z ');
+    expect((await notesOf(left)).at(-1)).toBe('PO-2   2026-11-21T07:15:01Z late');
+  });
+});
