@@ -40,7 +40,7 @@ it('a fix file that was saved in done and dropped without an order is replaced b
   await openOf(0);
   await until(
     'no copies of the fix file',
-    async () => !(await readdir(day)).some((name) => /^week\.csv\.fix/.test(name)),
+    async () => !(await readdir(day)).some((name) => name.startsWith('week.csv.fix')),
   );
   expect(place.stored()).toEqual(
     new Map([

@@ -127,7 +127,7 @@ function inboxNote(status: Status): Html | undefined {
 /** The files of the oldest orders that wait, by batch: as people know them, as long as Redis answers. */
 async function oldestFiles({ base }: PageRequest['api'], { waits: groups }: Status): Promise<Map<string, string>> {
   const found = await Promise.all(
-    groups.map(({ oldest }) => oldest && base.batches.find(oldest.batch).catch(() => undefined)),
+    groups.map(async ({ oldest }) => oldest && (await base.batches.find(oldest.batch).catch(() => undefined))),
   );
   return new Map(found.flatMap((batch) => (batch ? [[batch.batch, batch.name] as const] : [])));
 }
