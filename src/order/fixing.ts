@@ -77,6 +77,9 @@ export function placeText({ line, pointer = '' }: Place): string {
 /** The message of a record that has no error itself. */
 export const PART_OF_ORDER = 'part of this order';
 
+/** In the warning about cells that a program changed in a fix file. */
+export const WERE_RESTORED = 'which were restored';
+
 /** The end of each message in a fix file, for people and for `readFixNote`. */
 export function fixNote({ batch, place }: FixTarget): string {
   return ` (${place} of batch ${batch})`;

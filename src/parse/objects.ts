@@ -1,4 +1,5 @@
 import type { Mapping } from '../config/config.ts';
+import { WERE_RESTORED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { Columns } from './columns.ts';
@@ -165,7 +166,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
 
   function warnings(): string[] {
     const count = own.restored();
-    const changed = count === 0 ? [] : [`A program changed ${count} values, which were restored.`];
+    const changed = count === 0 ? [] : [`A program changed ${count} values, ${WERE_RESTORED}.`];
     return [...changed, ...(isFixFile() ? leftOut(originals, named) : rows.warnings())];
   }
 

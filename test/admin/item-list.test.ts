@@ -108,6 +108,15 @@ it('the page Batches links it with its filters', async () => {
   expect((await download('q=fix', '/items.csv')).items).toEqual(['fix.csv 2 PO-3 0815 7']);
 });
 
+it('the page of an order says that cells of its file differ where they were restored', async () => {
+  const page = async (number: string) => (await person.page(`/order?number=${number}`)).text;
+  const note = 'so the cells of this file can differ from these items.';
+  expect(await until('the items', async () => (await page('PO-3')).match(/>0815<.*As sent: [^<]*/s)?.[0])).toContain(
+    note,
+  );
+  expect(await until('the items', async () => (await page('PO-5')).match(/As sent: [^<]*/)?.[0])).not.toContain(note);
+});
+
 it('an order whose items cannot be proven is one line that says why', async () => {
   const connection = await connectRedis(redis);
   const keys = keysOf('staging', place.api.baseUrl);

@@ -3,6 +3,7 @@ import { openClaim } from '../../intake/folders.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { digestOf } from '../../order/digest.ts';
+import { WERE_RESTORED } from '../../order/fixing.ts';
 import type { CheckedOrder, Item, ValidOrder } from '../../order/order.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
@@ -29,11 +30,11 @@ export type WantedOrder = {
 
 /**
  * What a file says about an order now. `same`: its content is what was sent, or the file is unchanged since it was
- * admitted; `lines`: of all its rows. `other`: it says something else now; `isChanged`: the file itself was changed. `no-file`: a link, a folder or
+ * admitted; `lines`: of all its rows; `isRestored`: cells of the file differ from what was read. `other`: it says something else now; `isChanged`: the file itself was changed. `no-file`: a link, a folder or
  * a pipe has its name. `late`: the search was stopped. `busy`: other searches were not done in time.
  */
 export type FoundInFile =
-  | { found: 'same'; items: Item[]; line: number; lines: readonly number[] }
+  | { found: 'same'; items: Item[]; line: number; lines: readonly number[]; isRestored: boolean }
   | { found: 'other'; isChanged: boolean }
   | { found: 'missing' | 'no-file' | 'forbidden' | 'late' | 'busy' }
   | { found: 'unreadable'; code: string };
@@ -56,11 +57,12 @@ async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSig
   if ('refusal' in inspection) return { found: 'unreadable', code: inspection.refusal.code };
   const isChanged = wanted.sha256 !== undefined && wanted.sha256 !== inspection.sha256;
   if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256) return { found: 'other', isChanged: true };
+  const isRestored = inspection.warnings.some((warning) => warning.includes(WERE_RESTORED));
   for await (const order of readOrders(wanted.path, inspection, { signal })) {
     signal.throwIfAborted();
     if (!isWanted(order, wanted)) continue;
     const lines = [...new Set(order.records.map(({ place }) => place.line))];
-    return { found: 'same', items: order.order.items, line: order.place.line, lines };
+    return { found: 'same', items: order.order.items, line: order.place.line, lines, isRestored };
   }
   return { found: 'other', isChanged };
 }

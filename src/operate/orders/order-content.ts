@@ -159,6 +159,9 @@ function goneWith(batch: Batch | undefined): string {
   return 'It came with a copy that po-sync removes when a batch is finished, such as an export.';
 }
 
+const RESTORED =
+  ' po-sync restored cells that a program had changed, so the cells of this file can differ from these items.';
+
 /** Result of a search for people. No text of the file is part of it, unless the digest or the checksum proves the file. */
 function contentOf(
   found: FoundInFile,
@@ -168,12 +171,12 @@ function contentOf(
   const { path } = place;
   switch (found.found) {
     case 'same': {
-      const { items, line, lines } = found;
+      const { items, line, lines, isRestored } = found;
       const [at, reads] = [linesText(line, lines), lines.length > 1 ? 'read' : 'reads'];
       const where = { ...place, items, line, ...(lines.length > 1 && { lines }) };
       return digest === undefined
         ? { status: 'unproven', message: `As ${at} of ${path} ${reads} now.`, ...where }
-        : { status: 'sent', message: `As sent: ${at} of ${path}.`, ...where };
+        : { status: 'sent', message: `As sent: ${at} of ${path}.${isRestored ? RESTORED : ''}`, ...where };
     }
     case 'other': {
       const reason = found.isChanged

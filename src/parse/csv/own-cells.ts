@@ -1,3 +1,4 @@
+import { WERE_RESTORED } from '../../order/fixing.ts';
 import type { FixFacts } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
@@ -61,7 +62,7 @@ export function createOwnCells({ columns, fillDown, originals, summary }: OwnCel
     cellsOf: isFixFile ? fixedCells : fillDown ? filled : ({ cells }) => cells,
     fixOf: ({ cells }) => (isFixFile ? fix.read(cells).facts : {}),
     warnings: () =>
-      count === 0 ? [] : [`A spreadsheet changed ${count} cells, which were restored: ${list(shownOnes, count)}.`],
+      count === 0 ? [] : [`A spreadsheet changed ${count} cells, ${WERE_RESTORED}: ${list(shownOnes, count)}.`],
   };
 }
 
