@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
@@ -9,10 +9,7 @@ import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
-import type { CopiedFile } from './export.ts';
-
-/** Identifies the version that a server sent, to request only a newer one (RFC 9110 sections 8.8 and 13.1). */
-export type Validators = { etag?: string; lastModified?: string };
+import type { CopiedFile, Validators } from './export-versions.ts';
 
 export type DownloadOrder = {
   url: URL;
@@ -38,8 +35,7 @@ export type Downloaded =
   | { kind: 'absent' };
 
 /**
- * Downloads a version newer than the last into `spool/<batch>/`, where it appears complete or not at all. Redirects
- * are not followed. PoSyncError `export-unreachable`, `export-refused` for any other status, `export-cut-off` if
+ * Downloads a version newer than the last into `spool/<batch>/`, under a hidden name. Redirects are not followed. PoSyncError `export-unreachable`, `export-refused` for any other status, `export-cut-off` if
  * completeness is not certain, `export-too-large`.
  */
 export async function download(order: DownloadOrder, http: Http): Promise<Downloaded> {
@@ -57,8 +53,7 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
       return { kind: verdict };
     }
     const file = path.join(folder, name);
-    await rename(draft, file);
-    const copy: CopiedFile = { batch, source, kind: 'export', name, path: file, sha256, bytes };
+    const copy: CopiedFile = { batch, source, kind: 'export', name, path: file, sha256, bytes, draft };
     return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });

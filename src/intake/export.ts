@@ -6,12 +6,12 @@ import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
-import { exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
+import { exportCopied, exportEmpty, exportUnchanged, fileTaken } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
+import type { CopiedFile, Verdict } from './export-versions.ts';
 import type { LineEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
-import { dropCopy } from './put-away.ts';
 import type { ReadyFile } from './stability.ts';
 import { openWatch, type Watch } from './watch.ts';
 
@@ -22,8 +22,8 @@ export type ExportDeps = {
   lineEnd?: LineEnd | undefined;
   clock: Clock;
   log: Log;
-  /** The SHA-256 of the last version taken of a file, which is named by its path below the pattern's deepest folder. */
-  known: (origin: string) => Promise<string | undefined>;
+  /** Claims the version of a copy for this daemon. */
+  claim: (copy: CopiedFile) => Promise<Verdict>;
   /** Receives the copy of a new version and owns it from then on. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
@@ -32,30 +32,23 @@ export type ExportDeps = {
  * Watches a file, or the files of a pattern, that another program rewrites. The files are only read: each new version
  * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch.
  */
-export function createExport({ source, lineEnd, spool, clock, log, known, onReady }: ExportDeps): Watch {
+export function createExport(deps: ExportDeps): Watch {
+  const { source, lineEnd, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
   const root = watchedFolder(source.path);
 
   async function take({ file, version }: ReadyFile): Promise<void> {
     if (versions.get(file) === version) return;
-    const { sha256, bytes, ...copied } = await copyExport(file, source.name, spool, new Date(clock.now()));
-    const origin = path.relative(root, file);
-    const copy = { ...copied, origin };
-    const facts = { source: source.name, file: origin };
-    if (bytes === 0) {
-      await dropCopy(copy);
-      exportEmpty(log, facts);
-    } else if ((await known(origin)) === sha256) {
-      await dropCopy(copy);
-      exportUnchanged(log, facts);
-    } else {
-      exportCopied(log, { ...facts, batch: copy.batch, bytes });
+    const copy = await copyExport(file, source.name, spool, new Date(clock.now()));
+    const onReady = (claimed: ClaimedFile) => {
       // Even if the receiver fails: the copy stays in the spool and is found again.
       versions.set(file, version);
-      await onReady(copy);
-    }
-    versions.set(file, version);
+      return deps.onReady(claimed);
+    };
+    const verdict = await handOver({ ...copy, origin: path.relative(root, file) }, { ...deps, onReady });
+    // The daemon that reads it may die: the next check looks again.
+    if (verdict !== 'theirs') versions.set(file, version);
   }
 
   return openWatch({
@@ -112,11 +105,9 @@ async function exists(file: string): Promise<boolean> {
 
 const CHUNK = 1024 * 1024;
 
-export type CopiedFile = ClaimedFile & { sha256: string; bytes: number };
-
 /**
- * Copies one version of an export into `spool/<batch>/`, where it appears complete or not at all. PoSyncError
- * `file-changed` if the export changed meanwhile; no file is left behind in that case.
+ * Copies one version of an export into `spool/<batch>/`, under a hidden name. PoSyncError `file-changed` if the export
+ * changed meanwhile; no file is left behind in that case.
  */
 export async function copyExport(file: string, source: string, spool: string, at: Date): Promise<CopiedFile> {
   const name = path.basename(file);
@@ -126,13 +117,31 @@ export async function copyExport(file: string, source: string, spool: string, at
   try {
     const draft = path.join(folder, '.part');
     const { sha256, bytes } = await copyUnchanged(file, draft);
-    const copy = path.join(folder, name);
-    await rename(draft, copy);
-    return { batch, source, kind: 'export', name, path: copy, sha256, bytes };
+    return { batch, source, kind: 'export', name, path: path.join(folder, name), sha256, bytes, draft };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Hands a copy over if it is a version that this daemon has to read; removes any other. */
+export async function handOver(
+  { sha256, bytes, draft, ...copy }: CopiedFile,
+  { log, claim, onReady }: Pick<ExportDeps, 'log' | 'claim' | 'onReady'>,
+): Promise<Verdict | 'empty'> {
+  const facts = { source: copy.source, file: copy.origin ?? copy.name };
+  const verdict = bytes === 0 ? 'empty' : await claim({ ...copy, sha256, bytes, draft });
+  if (verdict === 'new') {
+    await rename(draft, copy.path);
+    exportCopied(log, { ...facts, batch: copy.batch, bytes });
+    await onReady(copy);
+    return verdict;
+  }
+  await rm(path.dirname(draft), { recursive: true, force: true });
+  if (verdict === 'empty') exportEmpty(log, facts);
+  else if (verdict === 'theirs') fileTaken(log, facts);
+  else exportUnchanged(log, facts);
+  return verdict;
 }
 
 async function copyUnchanged(from: string, to: string): Promise<{ sha256: string; bytes: number }> {

@@ -13,6 +13,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { claimFile, PROCESSING } from './claim.ts';
+import type { ExportVersions } from './export-versions.ts';
 import { createRetryGaps, type RetryGaps } from './offers.ts';
 
 /** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
@@ -30,10 +31,12 @@ export type ReadingDeps = {
   ingest(file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<{ sha256?: string }>;
 };
 
+type ReaderDeps = ReadingDeps & { versions: Pick<ExportVersions, 'wasRead'> };
+
 export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
 
 /** Creates the reader of claimed files: claims, reads, and resumes what a daemon left unread. */
-export function createClaimedFileReader(deps: ReadingDeps) {
+export function createClaimedFileReader(deps: ReaderDeps) {
   const { batches, clock, log, stopping } = deps;
   const slots = createSemaphore(FILES);
   const inProgress = new Map<string, Promise<void>>();
@@ -94,14 +97,13 @@ export function createClaimedFileReader(deps: ReadingDeps) {
   };
 }
 
-function readingOf({ ingest, batches, redis, keys, time, log }: ReadingDeps, gaps: RetryGaps) {
+function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
   return async (file: ClaimedFile, claimedAt: number, isNew?: 'new'): Promise<void> => {
     if (isNew) fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
     try {
       const { sha256 } = await ingest(file, claimedAt, isNew !== undefined);
       gaps.forget(file.batch);
-      const { source, name, origin = name } = file;
-      if (file.kind === 'export' && sha256) await redis.hset(keys.exports, `${source}/${origin}`, sha256);
+      if (file.kind === 'export' && sha256) await versions.wasRead(file, sha256);
     } catch (error) {
       gaps.failed(file.batch);
       const { message: reason } = toError(error);

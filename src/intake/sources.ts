@@ -10,12 +10,13 @@ import { inboxMarkedAgain } from '../log/events/intake.ts';
 import { leftClaims, leftCopies } from './claim.ts';
 import { environmentOf, markInbox, markLedger, requireFolder } from './environment-marker.ts';
 import { createExport } from './export.ts';
+import { createExportVersions, type ExportVersions } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
 import { type ClaimedFileReader, createClaimedFileReader, missingClaims, type ReadingDeps } from './read-claimed.ts';
 import type { Watch } from './watch.ts';
-import { openWebExport, validatorsIn } from './web-export.ts';
+import { openWebExport } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
@@ -37,7 +38,8 @@ export async function openSources(deps: SourcesDeps) {
   const { clock, log, input } = deps;
   // A daemon that only delivers takes no file, and may not see the folders.
   const config = input.self?.role === 'delivery' ? { ...deps.config, sources: [] } : deps.config;
-  const reader = createClaimedFileReader(deps);
+  const versions = createExportVersions(deps);
+  const reader = createClaimedFileReader({ ...deps, versions });
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   await requireOneAddress(config, deps);
   const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
@@ -56,7 +58,7 @@ export async function openSources(deps: SourcesDeps) {
         onReady: (path) => reader.claimAndRead(path, source),
       }),
     ),
-    ...exports.map((source) => watchExport(source, deps, reader.readCopy)),
+    ...exports.map((source) => watchExport(source, deps, versions, reader.readCopy)),
   ];
 
   async function reclaim(): Promise<void> {
@@ -97,21 +99,26 @@ async function settleAll(watchers: readonly Watch[]): Promise<NotTaken[]> {
   return (await Promise.all(watchers.map(settleOne))).flat();
 }
 
-function watchExport(source: ExportSource, deps: SourcesDeps, onReady: ClaimedFileReader['readCopy']) {
-  const { config, redis, keys, clock, log } = deps;
+function watchExport(
+  source: ExportSource,
+  deps: SourcesDeps,
+  versions: ExportVersions,
+  onReady: ClaimedFileReader['readCopy'],
+) {
+  const { config, clock, log } = deps;
   const common = {
     source,
     lineEnd: mappingFor(config, source.name)?.finalNewline,
     spool: spoolOf(config, source.name),
     clock,
     log,
-    known: async (origin: string) => (await redis.hget(keys.exports, `${source.name}/${origin}`)) ?? undefined,
+    claim: versions.claim,
     onReady,
   };
   if (!isWebAddress(source.path)) return createExport(common);
   const authorization = deps.input.secrets.sources?.get(source.name);
   const route = (deps.input.network ?? DIRECT).toSource(source);
-  return openWebExport({ ...common, access: { authorization, route }, validators: validatorsIn(deps, source) });
+  return openWebExport({ ...common, access: { authorization, route }, validators: versions.validatorsOf(source) });
 }
 
 function spoolOf({ data }: Config, source: string): string {

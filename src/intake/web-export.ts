@@ -1,36 +1,20 @@
-import { createHash } from 'node:crypto';
-import type { ExportSource } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { createLoop } from '../core/backoff/loop.ts';
-import type { Clock } from '../core/clock.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
 import type { Route } from '../core/pool.ts';
-import { exportAbsent, exportCopied, exportEmpty, exportUnchanged } from '../log/events/intake.ts';
-import type { Log } from '../log/log.ts';
-import type { ClaimedFile } from '../order/batch.ts';
+import { exportAbsent } from '../log/events/intake.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { Redis } from '../redis/connect.ts';
-import type { Keys } from '../redis/keys.ts';
-import { download, shownAddress, type Validators } from './download.ts';
-import type { CopiedFile } from './export.ts';
-import { dropCopy } from './put-away.ts';
+import { download, shownAddress } from './download.ts';
+import { type ExportDeps, handOver } from './export.ts';
+import type { ExportVersions } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
-export type WebExportDeps = {
-  source: ExportSource;
-  /** Folder for the copies of this source alone. */
-  spool: string;
+export type WebExportDeps = Pick<ExportDeps, 'source' | 'spool' | 'clock' | 'log' | 'claim' | 'onReady'> & {
   /** The complete header value, the connection to the address, and the maximum bytes instead of the general limit. */
   access: { authorization: Secret | undefined; route?: Route; most?: number };
-  clock: Clock;
-  log: Log;
-  /** The SHA-256 of the last version taken, by the copy's name. */
-  known: (name: string) => Promise<string | undefined>;
   /** The validators of the last version taken; they survive a restart. */
-  validators: { recall(): Promise<Validators | undefined>; keep(validators: Validators): Promise<void> };
-  /** Receives the copy of a new version and owns it from then on. */
-  onReady: (copy: ClaimedFile) => Promise<void>;
+  validators: ReturnType<ExportVersions['validatorsOf']>;
 };
 
 /**
@@ -95,45 +79,6 @@ export function openWebExport(deps: WebExportDeps): Watch {
   };
 }
 
-async function handOver({ sha256, bytes, ...copy }: CopiedFile, deps: WebExportDeps): Promise<void> {
-  const { source, log } = deps;
-  const facts = { source: source.name, file: copy.name };
-  if (bytes === 0) {
-    await dropCopy(copy);
-    exportEmpty(log, facts);
-  } else if ((await deps.known(copy.name)) === sha256) {
-    await dropCopy(copy);
-    exportUnchanged(log, facts);
-  } else {
-    exportCopied(log, { ...facts, batch: copy.batch, bytes });
-    await deps.onReady(copy);
-  }
-}
-
 function asPoSyncError(error: Error): PoSyncError {
   return error instanceof PoSyncError ? error : new PoSyncError('export-trouble', error.message, { cause: error });
-}
-
-/** Stores the validators of the last version in Redis; those of another address are ignored. */
-export function validatorsIn(
-  { redis, keys }: { redis: Redis; keys: Keys },
-  { name, path }: ExportSource,
-): WebExportDeps['validators'] {
-  const field = `${name}#validators`;
-  return {
-    async recall() {
-      const text = await redis.hget(keys.exports, field);
-      if (text === null) return undefined;
-      const { address, ...validators } = JSON.parse(text) as Validators & { address: string };
-      return address === addressOf(path) ? validators : undefined;
-    },
-    async keep(validators) {
-      await redis.hset(keys.exports, field, JSON.stringify({ address: addressOf(path), ...validators }));
-    },
-  };
-}
-
-/** Identifies an address without its query, which can contain a secret. */
-function addressOf(path: string): string {
-  return createHash('sha256').update(path).digest('hex');
 }

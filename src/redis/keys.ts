@@ -122,7 +122,7 @@ function deliveryKeys(prefix: string) {
     /** Sorted set: a few accepted orders → when; which a complete list must contain. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,
-    /** Hash: export path → sha256 of the version taken last. */
+    /** Hash: export path → SHA-256 of the version read last; with `#mapping` by which mapping, `#claim` which batch reads it. */
     exports: `${prefix}:exports`,
   };
 }

@@ -1,6 +1,7 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const HEAD = 'PO_NO;MATNR;MENGE\n';
@@ -157,5 +158,49 @@ describe('an export', () => {
       ['inbox', 'erp', 0],
       ['inbox', 'erp', 0],
     ]);
+  });
+
+  it('is read by one of two daemons, each of its versions once', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+    });
+    const daemons = ['0', '1'].map((instance) => place.start(['start'], { PO_SYNC_INSTANCE: instance }));
+    let rows = HEAD;
+    for (let version = 1; version <= 4; version += 1) {
+      rows += `100${version};BOLT;5\n`;
+      await writeFile(path.join(place.folder, 'erp.csv'), rows);
+      await until('the order of this version', async () => place.stored().size === version);
+    }
+    await until(
+      'all reports',
+      async () => (await place.reportsNow()).filter(({ state }) => state === 'finished').length >= 4,
+    );
+    for (const { child } of daemons) child.kill('SIGTERM');
+    await Promise.all(daemons.map(({ ended }) => ended));
+    expect((await place.reportsNow()).map(({ counts }) => [counts.accepted, counts.duplicate])).toEqual([
+      [1, 0],
+      [1, 1],
+      [1, 2],
+      [1, 3],
+    ]);
+  });
+
+  it('is read again after its mapping was corrected, with the content that was unreadable before', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+    });
+    await writeFile(path.join(place.folder, 'erp.csv'), 'PO_NO;MATNR;QTY\n1001;BOLT;5\n');
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable' }]);
+
+    await writeFile(place.config, (await readFile(place.config, 'utf8')).replace('MENGE', 'QTY'));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+    expect(Object.fromEntries(place.stored())).toEqual({ 1001: 1 });
+    const [, second] = await place.reportsNow();
+    expect(second).toMatchObject({ state: 'finished', counts: { accepted: 1 } });
+    expect((await place.run(['status'])).out).not.toContain('unreadable');
   });
 });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { leftCopies } from '../../src/intake/claim.ts';
-import { copyExport, createExport } from '../../src/intake/export.ts';
+import { copyExport, createExport, handOver } from '../../src/intake/export.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { exportSource } from '../support/inbox-source.ts';
@@ -26,7 +26,7 @@ async function openTestExport(pattern: string) {
       spool,
       clock: systemClock,
       log,
-      known: async (file) => known.get(file),
+      claim: async ({ name, origin = name, sha256 }) => (known.get(origin) === sha256 ? 'unchanged' : 'new'),
       onReady: async (copy) => {
         copies.push(copy);
         const sha256 = createHash('sha256')
@@ -140,7 +140,12 @@ describe('an export', () => {
   test('leaves complete copies to be found again, and no interrupted ones', async () => {
     await using it = await openTestExport('orders.csv');
     await it.write('orders.csv');
-    const { sha256, bytes, ...copy } = await copyExport(path.join(it.path, 'orders.csv'), 'erp', it.spool, new Date());
+    const copied = await copyExport(path.join(it.path, 'orders.csv'), 'erp', it.spool, new Date());
+    const { sha256, bytes, draft, ...copy } = copied;
+    expect(await leftCopies(it.spool, 'erp')).toEqual([]);
+    const onReady = async () => undefined;
+    await handOver(copied, { log: capturedLog().log, claim: async () => 'new', onReady });
+    expect(draft).not.toBe(copy.path);
     await mkdir(path.join(it.spool, 'broken'));
     await writeFile(path.join(it.spool, 'broken', '.part'), 'half');
     expect(await leftCopies(it.spool, 'erp')).toEqual([copy]);

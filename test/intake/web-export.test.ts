@@ -8,7 +8,7 @@ import type { ExportSource } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashFile } from '../../src/core/regular-file.ts';
-import type { Validators } from '../../src/intake/download.ts';
+import type { Validators } from '../../src/intake/export-versions.ts';
 import { openWebExport } from '../../src/intake/web-export.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -47,7 +47,7 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
       access: { authorization: new Secret('Bearer let-me-in'), ...(most !== undefined && { most }) },
       clock: systemClock,
       log,
-      known: async (name) => known.get(name),
+      claim: async ({ name, sha256 }) => (known.get(name) === sha256 ? 'unchanged' : 'new'),
       validators: {
         recall: async () => kept,
         keep: async (validators) => {

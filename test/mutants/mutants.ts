@@ -235,6 +235,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/intake/claim.test.ts', 'test/intake/several-daemons.test.ts'],
   },
   {
+    without: 'the claim of a version of an export',
+    file: 'src/intake/export-versions.ts',
+    find: "return isOurs === 1 ? 'new' : 'theirs';",
+    replace: "return 'new';",
+    tests: ['test/intake/export-versions.test.ts'],
+  },
+  {
+    without: 'reading an export again by another mapping',
+    file: 'src/intake/export-versions.ts',
+    find: '(readWith ?? mapping) === mapping',
+    replace: 'true',
+    tests: ['test/intake/export-versions.test.ts'],
+  },
+  {
     without: 'the refusal to claim a file that cannot be read',
     file: 'src/intake/claim.ts',
     find: "if (!(await canRead(file))) return 'taken';",

@@ -10,7 +10,7 @@ export function fileClaimed(log: Log, facts: File & { batch: string }): void {
   log.info({ event: 'file-claimed', ...facts }, 'file claimed');
 }
 
-/** Another daemon claimed the file first; normal with several daemons. */
+/** Another daemon claimed the file, or this version of an export, first; normal with several daemons. */
 export function fileTaken(log: Log, facts: File): void {
   log.debug({ event: 'file-taken', ...facts }, 'file was claimed by another daemon');
 }

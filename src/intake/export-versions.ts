@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { type Config, type ExportSource, mappingFor } from '../config/config.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
+import type { ClaimedFile } from '../order/batch.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/time.ts';
+
+/** A complete copy that is still at `draft`, where no daemon looks for files to read. */
+export type CopiedFile = ClaimedFile & { sha256: string; bytes: number; draft: string };
+
+/** Identifies the version that a server sent, to request only a newer one (RFC 9110 sections 8.8 and 13.1). */
+export type Validators = { etag?: string; lastModified?: string };
+
+/** `new`: this copy is the one to read. `theirs`: another daemon is about to read this version, or reads it. */
+export type Verdict = 'new' | 'unchanged' | 'theirs';
+
+type VersionsDeps = {
+  config: Pick<Config, 'sources' | 'mappings'>;
+  redis: Redis;
+  keys: Keys;
+  batches: Pick<Batches, 'find' | 'isHeld'>;
+  time: Pick<RedisTime, 'now'>;
+};
+
+/** Which batch reads a version of an export, and since when in ledger time. */
+type Claim = { version: string; batch: string; at: number };
+
+/** A daemon that claimed a version and did not begin its batch for so long is gone. Milliseconds. */
+const BEGINS_WITHIN = 10_000;
+
+/** Replaces a claim only if it is still the one that was seen; `''` when there was none. */
+const REPLACE = `if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1`;
+
+export type ExportVersions = ReturnType<typeof createExportVersions>;
+
+/**
+ * Which versions of the exports were read, for all daemons. A version is a content with the mapping that reads it: after
+ * the mapping changed, the same content is read again.
+ */
+export function createExportVersions({ config, redis, keys, batches, time }: VersionsDeps) {
+  const mappingOf = (source: string): string => sha256(JSON.stringify(mappingFor(config, source) ?? null)).slice(0, 16);
+
+  /** Claims the version of a copy. Only one daemon gets it; when that one dies before it was read, another one does. */
+  async function claim(copy: CopiedFile): Promise<Verdict> {
+    const field = fieldOf(copy);
+    const mapping = mappingOf(copy.source);
+    const version = `${copy.sha256} ${mapping}`;
+    const fields = [field, `${field}#mapping`, `${field}#claim`];
+    const [known, readWith, claimed = null] = await redis.hmget(keys.exports, ...fields);
+    // An earlier version of po-sync did not store the mapping.
+    if (known === copy.sha256 && (readWith ?? mapping) === mapping) return 'unchanged';
+    const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);
+    if (last?.version === version) {
+      const state = await stateOf(last, copy);
+      // A batch that was resumed after a crash does not know its file if that is in a folder of a pattern.
+      if (state === 'unchanged') await wasRead(copy, copy.sha256);
+      if (state !== 'gone') return state;
+    }
+    const ours = JSON.stringify({ version, batch: copy.batch, at: time.now() } satisfies Claim);
+    const isOurs = await redis.eval(REPLACE, 1, keys.exports, `${field}#claim`, claimed ?? '', ours);
+    return isOurs === 1 ? 'new' : 'theirs';
+  }
+
+  /** `gone`: nobody is going to read the version that was claimed. */
+  async function stateOf({ batch, at }: Claim, copy: CopiedFile): Promise<'unchanged' | 'theirs' | 'gone'> {
+    const begun = await batches.find(batch);
+    if (begun !== undefined && begun.state !== 'reading') return 'unchanged';
+    // The copy of a daemon that died is read by any daemon that sees it.
+    const spooled = path.join(path.dirname(path.dirname(copy.path)), batch, copy.name);
+    const isRead = (await batches.isHeld(batch)) || (await exists(spooled)) || time.now() - at < BEGINS_WITHIN;
+    return isRead ? 'theirs' : 'gone';
+  }
+
+  /** The version of a file was read to its end, or found unreadable. */
+  async function wasRead(file: ClaimedFile, content: string): Promise<void> {
+    const field = fieldOf(file);
+    await redis.hset(keys.exports, { [field]: content, [`${field}#mapping`]: mappingOf(file.source) });
+  }
+
+  /** Validators of an address that were stored in Redis; those of another address or mapping are ignored. */
+  function validatorsOf({ name, path: address }: ExportSource) {
+    const field = `${name}#validators`;
+    const own = { address: sha256(address), mapping: mappingOf(name) };
+    return {
+      async recall(): Promise<Validators | undefined> {
+        const text = await redis.hget(keys.exports, field);
+        if (text === null) return undefined;
+        const { address, mapping = own.mapping, ...validators } = JSON.parse(text) as Validators & Partial<typeof own>;
+        return address === own.address && mapping === own.mapping ? validators : undefined;
+      },
+      async keep(validators: Validators): Promise<void> {
+        await redis.hset(keys.exports, field, JSON.stringify({ ...own, ...validators }));
+      },
+    };
+  }
+
+  return { claim, wasRead, validatorsOf };
+}
+
+function fieldOf({ source, name, origin = name }: ClaimedFile): string {
+  return `${source}/${origin}`;
+}
+
+/** Also of an address: its query can contain a secret. */
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+async function exists(file: string): Promise<boolean> {
+  return (await access(file).catch(() => 'missing')) === undefined;
+}
