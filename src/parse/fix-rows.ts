@@ -235,10 +235,10 @@ export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySe
   const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
   const rest = [...originals.open].filter((place) => !isHere(place)).length;
   if (rest === 0) return [];
-  const stay = rest === 1 ? 'is not in this file and stayed open' : 'are not in this file and stayed open';
-  return [
-    `${rest} of the ${originals.open.size} orders of ${fileTitle(originals)} that needed a person ${stay} when it was read.`,
-  ];
+  const hasRows = [...originals.open].some((place) => originals.numbers.get(place) === '');
+  const what = hasRows ? 'orders and rows without a number' : 'orders';
+  const stay = `${rest === 1 ? 'is' : 'are'} not in this file and stayed open when it was read.`;
+  return [`${rest} of the ${originals.open.size} ${what} of ${fileTitle(originals)} that needed a person ${stay}`];
 }
 
 /** Orders that a person typed into a fix file. */

@@ -124,6 +124,18 @@ it('orders that another file has are marked, listed alone, and discarded togethe
   });
 });
 
+it('the page of a plan counts rows without an order number apart', async () => {
+  await place.drop('rows.csv', `${[HEAD, 'PO-30,NEW,A,none', ',NEW,B,2'].join('\n')}\n`);
+  await until('the dead letters', async () => {
+    const { body } = await person.call('GET', '/dead-letters?q=rows.csv');
+    return body['total'] === 2 && !JSON.stringify(body['items']).includes('~#');
+  });
+  const planned = await person.submit('/plans', { action: 'discard', q: 'rows.csv', back: '/dead-letters' });
+  const { text } = await person.page(planned.headers.get('location') ?? '');
+  expect(text).toContain('<h1>Discard 1 order and 1 row without an order number</h1>');
+  expect(text).toContain('>Discard 1 order and 1 row without an order number</button>');
+});
+
 it.each([
   [{ action: 'frob' }, 'body-wrong'],
   [{ action: 'retry', frob: 'x' }, 'parameter-wrong'],

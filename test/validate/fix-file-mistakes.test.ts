@@ -568,6 +568,13 @@ describe('rows that are not where they were', () => {
     ]);
   });
 
+  test('that are left out are counted apart from orders where some have no number', async () => {
+    round = await openFixRound(`${HEADER}\nPO-1,A-1,none\n,A-2,6\n`, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 0, { MENGE: '5' });
+    const { warnings } = await round.drops(textOf({ header, rows: rows.slice(0, 1) }));
+    expect(warnings.join()).toContain('1 of the 2 orders and rows without a number of "');
+  });
+
   test('and were the first of an order are left out of it: the order is not counted as missing', async () => {
     round = await openFixRound(`${HEADER}\nPO-1,OLD-77,none\nPO-1,A-2,2\nPO-2,A-3,none\n`, ERP);
     const [gone, ...kept] = rowsOf(round.written().text).rows;

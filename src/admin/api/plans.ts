@@ -57,7 +57,7 @@ const KEPT = 600_000;
 const PAGE = 100;
 
 /** The verdicts with which something is done. */
-const DOES: ReadonlySet<Verdict> = new Set<Verdict>(['retried', 'asked', 'found', 'discarded']);
+export const DOES: ReadonlySet<Verdict> = new Set<Verdict>(['retried', 'asked', 'found', 'discarded']);
 
 /** Bulk actions: planned first, with a count, and carried out for exactly the planned dead letters. */
 export function createPlans(readList: ReadList) {

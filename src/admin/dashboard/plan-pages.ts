@@ -2,10 +2,11 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, outcomeWord } from '../../core/format.ts';
 import { DISCARDED_AGAIN } from '../../order/fixing.ts';
 import { type Html, html } from '../../report/page/html.ts';
+import { openText } from '../../report/story.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { countsIn, makePlan, runPlan } from '../api/plan-routes.ts';
-import type { Plan, PlanItem } from '../api/plans.ts';
+import { DOES, type Plan, type PlanItem } from '../api/plans.ts';
 import type { Reply, Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { messageOf } from './letter-message.ts';
@@ -30,8 +31,9 @@ export function planForm(url: URL, total: number): Html {
 
 const TITLES = { retry: 'Send again', discard: 'Discard' };
 
-function inWords(action: Plan['action'], number: number): string {
-  return action === 'retry' ? `Send ${counted(number, 'order')} again` : `Discard ${counted(number, 'order')}`;
+function inWords({ action, count: number, items }: Plan): string {
+  const nameless = items.filter((one) => one.purchaseOrderNumber === '' && DOES.has(one.verdict)).length;
+  return action === 'retry' ? `Send ${counted(number, 'order')} again` : `Discard ${openText(number, nameless)}`;
 }
 
 const WORDS: Record<PlanItem['verdict'], string> = {
@@ -69,7 +71,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
     messageOf(item),
     html`${isOver && item.result === undefined ? 'not reached' : WORDS[item.result ?? item.verdict]}`,
   ]);
-  const body = html`<h1>${inWords(action, plan.count)}</h1>
+  const body = html`<h1>${inWords(plan)}</h1>
 <p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${count(done)} of ${count(plan.count)}` : ''}</p>
 ${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
 ${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only orders that po-sync knows are compared.</p>`}
@@ -92,7 +94,8 @@ const STATES: Record<Plan['state'], string> = {
   failed: 'failed',
 };
 
-function confirmation({ id, action, count: number }: Plan, confirm: string | undefined): Html {
+function confirmation(plan: Plan, confirm: string | undefined): Html {
+  const { id, action, count: number } = plan;
   if (number === 0) return html`<p>Nothing can be done with these orders in bulk.</p>`;
   const expected =
     number < MANY
@@ -101,7 +104,7 @@ function confirmation({ id, action, count: number }: Plan, confirm: string | und
   const act = actForm({
     action: `/plans/${id}/run`,
     back: `/plans/${id}`,
-    button: inWords(action, number),
+    button: inWords(plan),
     confirm,
     fields: expected,
     ...(action === 'discard' ? { tone: 'bad' } : {}),
