@@ -14,6 +14,7 @@ import { orderListRoutes } from './api/order-list-route.ts';
 import { planRoutes } from './api/plan-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { uploadRoutes } from './api/upload-routes.ts';
+import { correctionListPageRoutes } from './dashboard/corrections-page.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { orderListPageRoutes } from './dashboard/order-list-part.ts';
 import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
@@ -81,6 +82,7 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
       ...actRoutes(api),
       ...pageRoutes(api),
       ...orderListPageRoutes(api),
+      ...correctionListPageRoutes(api),
       ...fixPageRoutes(api),
       ...uploadPageRoutes(api),
       ...planPageRoutes(api),

@@ -43,8 +43,8 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
       method: 'GET',
       path: '/api/v1/corrections',
       async handle({ url }) {
-        const { items, next, unread } = await readSettledPage(api, url);
-        return jsonReply(200, { ...listOf(items, next, store.time.now()), unread });
+        const { items, next, total, unread } = await readSettledPage(api, url);
+        return jsonReply(200, { ...listOf(items, next, store.time.now()), total, unread });
       },
     },
     {
@@ -68,16 +68,24 @@ export function deadLetterRoutes(api: ApiContext): Route[] {
 
 /** A page of closed dead letters, the newest first. */
 export async function readSettledPage(api: ApiContext, url: URL) {
-  const query = readQuery(url, ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'after', 'limit']);
+  const query = readQuery(url, [...SETTLED_FILTERS, 'after', 'limit']);
+  const { letters, unread } = await api.tables();
+  const page = await letters.settledPage(settledFilter(url, ['after', 'limit']), query.limit(), query.text('after'));
+  return { ...page, unread };
+}
+
+/** The parameters that select closed dead letters. */
+export const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q'];
+
+export function settledFilter(url: URL, more: readonly string[] = []): SettledFilter {
+  const query = readQuery(url, [...SETTLED_FILTERS, ...more]);
   const { since, until } = query.days() ?? { since: query.time('since'), until: query.time('until') };
-  const filter = given<SettledFilter>({
+  return given<SettledFilter>({
     since: since === undefined ? undefined : iso(since),
     until: until === undefined ? undefined : iso(until),
     who: query.text('who'),
     q: query.text('q'),
   });
-  const { letters, unread } = await api.tables();
-  return { ...(await letters.settledPage(filter, query.limit(), query.text('after'))), unread };
 }
 
 /** The rows that a request selects. */

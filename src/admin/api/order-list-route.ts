@@ -55,7 +55,7 @@ async function listedIn(api: ApiContext, url: URL, more: readonly string[] = [])
   return listed;
 }
 
-function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {
+export function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {
   const headers = { 'content-disposition': `attachment; filename="${name}"` };
   return {
     status: 200,

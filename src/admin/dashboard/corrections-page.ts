@@ -1,16 +1,20 @@
-import { outcomeWord } from '../../core/format.ts';
+import { count, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, End } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
-import { readSettledPage } from '../api/dead-letter-routes.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import { readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
+import { correctionListReply, isUnrecorded, NOT_RECORDED } from '../api/fix-routes.ts';
+import type { Route } from '../http/route.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { leadBackOnError } from './order-list-part.ts';
 import { batchPath, dayFields, filterForm, letterPath, link, nextLink, orderPath, table, textField } from './parts.ts';
 
 /** Orders that needed a person, and who or what settled them: the newest first, by day, person and order. */
 export async function correctionsPage({ api, url }: PageRequest): Promise<Content> {
-  const { items, next, unread } = await readSettledPage(api, url);
+  const { items, next, unread, before, total } = await readSettledPage(api, url);
   const form = filterForm(url, '/corrections', [
     dayFields(url),
     textField(url, 'who', 'Person'),
@@ -27,17 +31,35 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
 ${form}
 ${unread === 0 ? undefined : html`<p role="status">Older reports are being read: ${unread} left.</p>`}
+${rows.length === 0 ? undefined : html`<p>${rangeText(before, items.length, total)}, the newest first. ${link(csvPath(url), 'Download all that match as CSV')}</p>`}
 ${rows.length === 0 ? html`<p>No corrections match.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
 ${nextLink(url, next)}`;
   return { title: 'Corrections', body };
 }
 
-/** That a later file settled an order without showing what was changed: it did not name the rows that it corrects. */
-function changesNote({ batch, closed }: SettledRow): Html | undefined {
-  const { by, batch: later, changes, number } = closed;
-  const isByFile = (by === 'accepted' || by === 'fixed') && later !== undefined && later !== batch;
-  if (!isByFile || changes !== undefined || number !== undefined) return undefined;
-  return html`<div class="quiet">What was changed is not recorded: the later file did not name these rows.</div>`;
+/** `Corrections 51 to 62 of 62`, also for a page that is printed. */
+function rangeText(before: number, shown: number, total: number): string {
+  return `Corrections ${count(before + 1)} to ${count(before + shown)} of ${count(total)}`;
+}
+
+function csvPath({ searchParams }: URL): string {
+  const filters = [...searchParams].filter(([name, value]) => SETTLED_FILTERS.includes(name) && value !== '');
+  return `/corrections.csv${filters.length === 0 ? '' : `?${new URLSearchParams(filters).toString()}`}`;
+}
+
+/** The download of the page; where it is refused, the page says why. */
+export function correctionListPageRoutes(api: ApiContext): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/corrections.csv',
+      handle: ({ url }) => leadBackOnError(api, '/corrections', url, () => correctionListReply(api, url)),
+    },
+  ];
+}
+
+function changesNote(row: SettledRow): Html | undefined {
+  return isUnrecorded(row) ? html`<div class="quiet">${NOT_RECORDED}</div>` : undefined;
 }
 
 function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledRow): Html {

@@ -3,8 +3,9 @@ import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { BATCH_FILTERS } from '../api/batch-routes.ts';
+import { SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
 import { itemListReply, orderListReply } from '../api/order-list-route.ts';
-import type { Route } from '../http/route.ts';
+import type { Reply, Route } from '../http/route.ts';
 import { link } from './parts.ts';
 
 /** The downloads of all orders of the batches that a page lists, on all pages of the list. */
@@ -26,15 +27,24 @@ export function orderListPageRoutes(api: ApiContext): Route[] {
   return lists.map(({ path, reply }) => ({
     method: 'GET',
     path,
-    async handle({ url }) {
-      try {
-        return await api.withRedis(() => reply(api, url));
-      } catch (error) {
-        if (!(error instanceof PoSyncError)) throw error;
-        const text = [error.message, error.remedy].filter(Boolean).join(' ');
-        const back = new URLSearchParams([...url.searchParams].filter(([name]) => BATCH_FILTERS.includes(name)));
-        return leadBack(`/batches?${back.toString()}`, api.notes.keep({ text, isGood: false }));
-      }
-    },
+    handle: ({ url }) => leadBackOnError(api, '/batches', url, () => reply(api, url)),
   }));
+}
+
+/** The answer to a download; when it is refused, the page with the same filters, which says why. */
+export async function leadBackOnError(
+  api: ApiContext,
+  page: string,
+  { searchParams }: URL,
+  download: () => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    return await api.withRedis(download);
+  } catch (error) {
+    if (!(error instanceof PoSyncError)) throw error;
+    const text = [error.message, error.remedy].filter(Boolean).join(' ');
+    const known = [...BATCH_FILTERS, ...SETTLED_FILTERS];
+    const back = new URLSearchParams([...searchParams].filter(([name]) => known.includes(name)));
+    return leadBack(`${page}?${back.toString()}`, api.notes.keep({ text, isGood: false }));
+  }
 }

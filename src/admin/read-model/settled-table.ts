@@ -64,7 +64,7 @@ export function createSettledTable(most = MOST) {
     }
   }
 
-  /** What settled or changed an order, the newest first. `after`: the `next` of the page before. */
+  /** What settled or changed an order, the newest first, with the count of all and of those on earlier pages. `after`: the `next` of the page before. */
   function settledPage(filter: SettledFilter, limit: number, after?: string) {
     sorted ??= actionsIn(batches.values());
     return pageOf(sorted, filter, limit, after);
@@ -83,15 +83,16 @@ function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: num
   const words = searchText(filter.q ?? '');
   const who = searchText(filter.who ?? '');
   const items: SettledRow[] = [];
+  let [before, total] = [0, 0];
   for (const row of sorted) {
-    if (after !== undefined && keyOf(row) >= after) continue;
     if (filter.since !== undefined && row.closed.at < filter.since) break;
     if (filter.until !== undefined && row.closed.at >= filter.until) continue;
     if (!hasPerson(row, who) || (words !== '' && !textOf(row).includes(words))) continue;
-    if (items.length === limit) return { items, next: lastKey(items) };
-    items.push(row);
+    total += 1;
+    if (after !== undefined && keyOf(row) >= after) before += 1;
+    else if (items.length < limit) items.push(row);
   }
-  return { items, next: undefined };
+  return { items, next: before + items.length < total ? lastKey(items) : undefined, before, total };
 }
 
 /**
