@@ -139,6 +139,8 @@ export type StoredResult = {
   against?: number;
   /** Of an invalid order: what people see until the report, which reads all of it from the file again. */
   failed?: { place: Place; problems: readonly Problem[] };
+  /** Of a cancelled order: nothing else in the ledger says which one it was, and its file may be gone. */
+  of?: { number: string; place: Place };
 };
 
 /** An intent that reaches Redis later than this after it was made does not count. Milliseconds. */

@@ -4,12 +4,12 @@ import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice, createRespelled } from './adopt.ts';
 import { type Change, createCommits, type RowClaim } from './commits.ts';
-import type { Known } from './entry.ts';
 import {
   decodeCompact,
   decodeEntry,
   type Entry,
   encodeCompact,
+  type Known,
   type OperatorAction,
   type StoredResult,
 } from './entry.ts';
@@ -38,8 +38,8 @@ type LedgerDeps = {
 };
 
 /**
- * What is known of every order of one environment, apart from the queue. The rules decide (`transitions/next.ts`,
- * `transitions/admission.ts`); this commits: compare the version, store, and count the outcome for its batch, in one script.
+ * What is known of every order, apart from the queue. The state machine decides; this commits: compare the version, store,
+ * and count the outcome for its batch, in one script.
  */
 export function createLedger(deps: LedgerDeps) {
   const { redis, keys, identity, onOutcome } = deps;
@@ -90,7 +90,6 @@ export function createLedger(deps: LedgerDeps) {
 
 function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
   const countScript = readScript(new URL('./count.lua', import.meta.url));
-
   /** Counts orders that end at admission. Repeatable. */
   return async function count(batch: string, at: number, orders: readonly Counted[]): Promise<void> {
     if (orders.length === 0) return;
@@ -221,8 +220,9 @@ function foundWords({ state, history }: Entry): { code: string; message: string 
   return lost && { code: 'listed', message: `attempt ${lost.attempt}: ${lost.message}; found in the API's list` };
 }
 
-function cancellation({ attempt }: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
-  return { outcome: 'cancelled', result: cancelledResult(at, attempt), at, ...heir };
+function cancellation({ attempt, order, place }: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
+  const result = { ...cancelledResult(at, attempt), of: { number: order.purchaseOrderNumber, place } };
+  return { outcome: 'cancelled', result, at, ...heir };
 }
 
 /** The result of an order that a person canceled. */

@@ -1,6 +1,6 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { decodeCompact, type OperatorAction } from './entry.ts';
+import { type Compact, decodeCompact, type OperatorAction } from './entry.ts';
 
 const DAY = 86_400_000;
 
@@ -78,4 +78,22 @@ function lastShown(text: string): number {
 /** A key's text within a pattern. */
 function escaped(text: string): string {
   return text.replace(/[[\]*?\\^]/g, '\\$&');
+}
+
+/** Hashes of settled orders that are read together. */
+const PAGE = 500;
+
+/** Every accepted order of a ledger, in no particular order. Reads the complete ledger, a page at a time. */
+export async function* settledOrders({
+  redis,
+  keys,
+}: {
+  redis: Redis;
+  keys: Keys;
+}): AsyncGenerator<[number: string, compact: Compact]> {
+  const buckets = keys.settledBuckets();
+  for (let i = 0; i < buckets.length; i += PAGE) {
+    const page = await Promise.all(buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)));
+    for (const fields of page) for (const [number, text] of Object.entries(fields)) yield [number, decodeCompact(text)];
+  }
 }

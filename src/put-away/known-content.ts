@@ -10,10 +10,8 @@ import { NUMBER_KNOWN, NUMBER_TAKEN, ROW_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import type { Problem } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
-import type { Report } from '../report/report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
-import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
 type Conflict = { number: string; ordinal: number; known: Known | undefined };
@@ -145,21 +143,4 @@ export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: 
     };
     return await Promise.all(page.map(tell));
   };
-}
-
-/** The report of a batch whose file is gone says that it does not list all of its orders. */
-export function withoutOrders(report: Report): Report {
-  const warning = `${report.file} was missing when this report was written: only the orders that need a person are listed. The counts are complete.`;
-  return { ...report, warnings: [...report.warnings, warning] };
-}
-
-/** Of a batch whose file is gone, the orders that need a person: the ledger keeps no list of the others. */
-export async function* knownOrders(batch: Batch, deps: Parameters<typeof deadLettersInProgress>[0]) {
-  for await (const found of deadLettersInProgress(deps, [batch])) {
-    const { batch: _batch, source: _source, file: _file, now: _now, ...deadLetter } = found;
-    const { purchaseOrderNumber, kind: outcome, attempts, lastAt: at, code, message, location: place } = found;
-    const shown = { number: purchaseOrderNumber, place, ordinal: 0, records: [], problems: [], articles: [] };
-    const result = { line: place.line, purchaseOrderNumber, outcome, attempts, at, code, message };
-    yield { order: { ...shown, valid: false as const }, result, deadLetter };
-  }
 }

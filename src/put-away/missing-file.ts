@@ -1,12 +1,19 @@
 import { join } from 'node:path';
-import { counted } from '../core/format.ts';
+import { counted, iso } from '../core/format.ts';
 import { fileGone } from '../intake/folders.ts';
-import type { Batch } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Compact } from '../ledger/entry.ts';
+import { createdTwice, type Ledger } from '../ledger/ledger.ts';
+import { settledOrders } from '../ledger/retention.ts';
+import type { OrderResult } from '../order/outcome.ts';
+import type { Place } from '../order/record.ts';
+import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
+import { pages } from '../report/lines.ts';
 import { hasOrders, type Report } from '../report/report.ts';
-import { writeProgress } from '../report/write-report.ts';
+import { type ReportedOrder, writeProgress } from '../report/write-report.ts';
 import { countAdmitted } from './changed-file.ts';
-import { knownOrders, withoutOrders } from './known-content.ts';
+import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
 /**
@@ -20,7 +27,8 @@ export async function reportWithoutFile(batch: Batch, report: Report, context: S
   if (await hasOrders(folder)) return writeProgress(folder, report);
   if (!batch.cancelled) throw fileGone(batch);
   const orders = knownOrders(batch, { ...side, store });
-  await writeAnswered({ folder, report: withoutOrders(report), shape: undefined, orders }, config);
+  const input = { folder, report: fromLedger(report), shape: undefined, orders };
+  await writeAnswered(input, config, batch.inspection?.shape);
 }
 
 /** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */
@@ -41,4 +49,68 @@ export async function settleGone(
 function goneText(file: string, read: number, all: number | undefined): string {
   const unread = all === undefined ? 'its other orders' : counted(all - read, 'order');
   return `${file} was missing when its batch was cancelled: ${unread} of it were not read and not sent.`;
+}
+
+type Deps = { batches: Batches; ledger: Ledger; store: Pick<Store, 'redis' | 'keys'> };
+
+/** The report of a batch whose file is gone says which of its orders it lists. */
+export function fromLedger(report: Report): Report {
+  const warning = `${report.file} was missing when this report was written. Its orders are listed from the ledger: those that the API accepted, without their lines, those that were cancelled and those that need a person. Duplicates and rows that failed a check may be missing. The counts are complete.`;
+  return { ...report, warnings: [...report.warnings, warning] };
+}
+
+/**
+ * The orders of a batch whose file is gone, as far as the ledger knows them: those that need a person, those that were
+ * cancelled, and those that were accepted. The line is 0 where it is not known. Reads the complete ledger, a page at a time.
+ */
+export async function* knownOrders(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {
+  yield* waiting(batch, deps);
+  yield* cancelled(batch, deps);
+  yield* accepted(batch, deps);
+}
+
+async function* waiting(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {
+  for await (const found of deadLettersInProgress(deps, [batch])) {
+    const { batch: _batch, source: _source, file: _file, now: _now, ...deadLetter } = found;
+    const { purchaseOrderNumber, kind: outcome, attempts, lastAt: at, code, message, location } = found;
+    yield { ...listed(purchaseOrderNumber, location, { outcome, attempts, at, code, message }), deadLetter };
+  }
+}
+
+/** In the order of the file. */
+async function* cancelled({ batch, total = 0, inspection }: Batch, { batches }: Deps): AsyncGenerator<ReportedOrder> {
+  const end = Math.max(total, inspection?.orders ?? 0);
+  for (let from = 0; from < end; from += PAGE) {
+    const ordinals = Array.from({ length: Math.min(PAGE, end - from) }, (_, i) => from + i);
+    for (const one of await batches.results(batch, ordinals)) {
+      if (one?.of === undefined) continue;
+      const { outcome, attempts, at, code, message, of } = one;
+      yield listed(of.number, of.place, { outcome, attempts, at: iso(at), code, message });
+    }
+  }
+}
+
+const PAGE = 500;
+
+async function* accepted(batch: Batch, { ledger, store }: Deps): AsyncGenerator<ReportedOrder> {
+  for await (const page of pages(acceptedFrom(batch, store), PAGE)) {
+    const times = await ledger.listedTwice.timesOf(page.map(([number]) => number));
+    for (const [i, [number, { attempts, at }]] of page.entries()) {
+      const words = times[i] === undefined ? { code: '', message: '' } : createdTwice(times[i]);
+      yield listed(number, { line: 0 }, { outcome: 'accepted', attempts, at: iso(at), ...words });
+    }
+  }
+}
+
+async function* acceptedFrom({ no }: Batch, store: Deps['store']): AsyncGenerator<[string, Compact]> {
+  for await (const one of settledOrders(store)) if (one[1].batchNo === no) yield one;
+}
+
+function listed(
+  number: string,
+  place: Place,
+  result: Omit<OrderResult, 'line' | 'purchaseOrderNumber'>,
+): Omit<ReportedOrder, 'deadLetter'> {
+  const order = { number, place, ordinal: 0, records: [], problems: [], articles: [], valid: false as const };
+  return { order, result: { line: place.line, purchaseOrderNumber: number, ...result } };
 }

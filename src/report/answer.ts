@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { type Config, type Mapping, mappingFor } from '../config/config.ts';
+import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { syncFolder } from '../core/regular-file.ts';
@@ -8,6 +8,7 @@ import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape, SourceRecord } from '../order/record.ts';
 import { escapeFormula } from '../order/spreadsheet.ts';
 import { onOneLine } from '../order/text.ts';
+import { columnNamed } from '../parse/columns.ts';
 import { sameBytes, written } from './disk.ts';
 import { openDraft } from './draft.ts';
 import { encoderFor, fixEncodingOf } from './encode.ts';
@@ -16,12 +17,15 @@ import { besideName, claimName } from './place-file.ts';
 import type { Report } from './report.ts';
 import { type ReportedOrder, type ReportInput, writeReport } from './write-report.ts';
 
-/** Writes the report, and the answer for the program that sends files to the source, if it wants one. */
-export async function writeAnswered(input: ReportInput, config: Config): Promise<void> {
-  const { batch, source } = input.report;
+/**
+ * Writes the report, and the answer for the program that sends files to the source, if it wants one. `shape`: of a file that
+ * was read and is gone.
+ */
+export async function writeAnswered(input: ReportInput, config: Config, shape = input.shape): Promise<void> {
+  const { batch, source, readAs = source } = input.report;
   const folder = config.sources.find(({ name }) => name === source)?.answers;
   if (folder === undefined) return void (await writeReport(input));
-  await using answer = await openAnswer(folder, batch, input.shape, mappingFor(config, source));
+  await using answer = await openAnswer(folder, batch, shape, mappingFor(config, readAs));
   await writeReport({ ...input, orders: answer.adding(input.orders) });
   await answer.deliver(input.report);
 }
@@ -50,7 +54,8 @@ async function openAnswer(
 ): Promise<Answer> {
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await written(folder, () => openFolder(folder).catch(explained(folder))));
-  const form = shape === undefined || shape.header !== undefined ? tableForm(shape, mapping) : objectForm(shape);
+  const form =
+    shape === undefined || shape.header !== undefined ? tableForm(shape, mapping) : objectForm(shape, mapping);
   const draft = resources.use(await openDraft(join(opened.path, batch)));
   await draft.write(form.opening);
   const kept = resources.move();
@@ -58,7 +63,9 @@ async function openAnswer(
   return {
     async *adding(orders) {
       for await (const reported of orders) {
-        for (const record of reported.order.records) await draft.write(form.record(record, reported.result));
+        const { order, result } = reported;
+        for (const record of order.records) await draft.write(form.record(record, result));
+        if (order.records.length === 0) await draft.write(form.number(order.number, result));
         yield reported;
       }
     },
@@ -98,16 +105,19 @@ type AnswerForm = {
   ending: string;
   opening: Uint8Array;
   record(record: SourceRecord, result: Outcome): Uint8Array;
+  /** An order of which only the number is known. */
+  number(number: string, result: Outcome): Uint8Array;
   /** A line without a record. */
   file(result: Outcome): Uint8Array;
   closing: Uint8Array;
 };
 
 /** The input's columns, delimiter, encoding and line ends. Its cells are unchanged: a program reads them. */
-function tableForm(shape: FileShape | undefined, mapping?: Mapping): AnswerForm {
+function tableForm(shape: FileShape | undefined, mapping = plainMapping()): AnswerForm {
   const format = shape?.format ?? unreadFormat(mapping);
   const header = shape?.header ?? [];
   const kept = header.flatMap((name, column) => (errorColumnOf(name) === undefined ? [column] : []));
+  const column = columnNamed('purchaseOrderNumber', header, mapping);
   const dialect = { delimiter: format.delimiter ?? ',', newline: shape?.newline ?? '\r\n' };
   const { encoding, needsMark } = fixEncodingOf(format);
   const encode = encoderFor(encoding);
@@ -121,6 +131,11 @@ function tableForm(shape: FileShape | undefined, mapping?: Mapping): AnswerForm 
     ending: '.csv',
     opening: Buffer.concat([mark, line([...kept.map((column) => header[column] ?? ''), ...ANSWER_COLUMNS])]),
     record: (record, result) => rowOf(record.kind === 'row' ? record.cells : [], result),
+    number: (number, result) =>
+      rowOf(
+        header.map((_, at) => (at === column ? number : '')),
+        result,
+      ),
     file: (result) => rowOf([], result),
     closing: new Uint8Array(),
   };
@@ -132,8 +147,9 @@ function unreadFormat({ delimiter = 'auto', encoding = 'auto' }: Partial<Mapping
 }
 
 /** The input's objects with four more keys: an array with one object a line, or one object a line. */
-function objectForm(shape: FileShape): AnswerForm {
+function objectForm(shape: FileShape, mapping = plainMapping()): AnswerForm {
   const isLines = shape.format.type === 'ndjson';
+  const [key = 'purchaseOrderNumber'] = mapping.fields.purchaseOrderNumber;
   let isFirst = true;
   function framed(own: object, { outcome, at, code, message }: Outcome): Uint8Array {
     const text = JSON.stringify({ ...own, _outcome: outcome, _at: at, _code: code, _message: message });
@@ -149,6 +165,7 @@ function objectForm(shape: FileShape): AnswerForm {
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
       return framed(isObject ? value : { _value: value }, result);
     },
+    number: (number, result) => framed({ [key]: number }, result),
     file: (result) => framed({}, result),
     closing: Buffer.from(isLines ? '' : '\n]\n'),
   };

@@ -8,6 +8,8 @@ import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
+  /** Orders that `results.csv` has. */
+  listed: number;
   /** When the first outcome was known. */
   firstAt: string | undefined;
   /** Dead letters that need a person. */
@@ -29,7 +31,7 @@ export type Story = {
 
 /** A story without orders. */
 export function newStory(): Story {
-  const none = { open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
+  const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
   return { ...none, firstAt: undefined, waiting: new Map(), groups: new Map(), settled: new Map() };
 }
 
@@ -45,6 +47,7 @@ const NUMBERS = 100;
 /** Adds the time of an outcome, and its number where no person is needed. */
 export function addResult(story: Story, result: OrderResult): void {
   const { at, outcome, purchaseOrderNumber } = result;
+  story.listed += 1;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
   story.shownBefore = withResult(story.shownBefore, result);
   if (needsPerson(outcome)) return;
@@ -196,15 +199,6 @@ export function openText(open: number, nameless: number): string {
   const rows = `${counted(nameless, 'row')} without an order number`;
   if (nameless === 0) return orders(open);
   return open === nameless ? rows : `${orders(open - nameless)} and ${rows}`;
-}
-
-/** How many dead letters of a kind are open, and the numbers of the first of them. */
-export function openOf(groups: ErrorGroups, kind: DeadLetterKind): { count: number; numbers: string[] } {
-  const ours = [...groups.values()].filter((group) => group.kind === kind);
-  return {
-    count: ours.reduce((sum, { count, closed, waiting }) => sum + count - closed - waiting, 0),
-    numbers: ours.flatMap(({ orders }) => orders.filter(({ closed }) => !closed).map(({ number }) => number)),
-  };
 }
 
 function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {

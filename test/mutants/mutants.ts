@@ -1831,6 +1831,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/missing-file.test.ts'],
   },
   {
+    without: 'the accepted orders of a batch whose file is gone',
+    file: 'src/put-away/missing-file.ts',
+    find: '  yield* accepted(batch, deps);\n',
+    replace: '',
+    tests: ['test/end-to-end/listed-from-ledger.test.ts'],
+  },
+  {
+    without: 'the refusal of a list of orders whose report has more orders than rows',
+    file: 'src/admin/api/order-list-route.ts',
+    find: 'if (lacking.length > 0) throw lacksOrders(lacking, accepted);',
+    replace: '',
+    tests: ['test/end-to-end/listed-from-ledger.test.ts'],
+  },
+  {
     without: 'what is known of a file before it moves to failed/',
     file: 'src/put-away/report-and-put-away.ts',
     find: 'await batches.turnAway(batch.batch, found);',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
-import { orderList, withoutReport } from '../../operate/batches/order-list.ts';
+import { orderList, withoutReport, withoutRows } from '../../operate/batches/order-list.ts';
 import { countNeedingPerson } from '../../order/outcome.ts';
 import type { Reply, Route } from '../http/route.ts';
 import type { BatchRow } from '../read-model/batch-table.ts';
@@ -20,7 +20,7 @@ export function orderListRoutes(api: ApiContext): Route[] {
 /** All orders of the batches that match, the oldest batch first. PoSyncErrors of `listedIn`. */
 export async function orderListReply(api: ApiContext, url: URL): Promise<Reply> {
   const accepted = readQuery(url, [...BATCH_FILTERS, 'accepted']).flag('accepted');
-  const listed = await listedIn(api, url, ['accepted']);
+  const listed = await listedIn(api, url, accepted, ['accepted']);
   return csvReply(orderList(listed, api.base, { accepted }), nameOf(url, accepted ? 'accepted-orders' : 'orders'));
 }
 
@@ -29,7 +29,7 @@ const MOST_ORDERS = 100_000;
 
 /** The items of all accepted orders of these batches. PoSyncErrors of `listedIn`; `item-list-too-large`. */
 export async function itemListReply(api: ApiContext, url: URL): Promise<Reply> {
-  const listed = await listedIn(api, url);
+  const listed = await listedIn(api, url, true);
   const orders = listed.reduce((sum, { most }) => sum + most, 0);
   if (orders > MOST_ORDERS) throw tooLarge(orders);
   return csvReply(api.itemList(listed), nameOf(url, 'items'));
@@ -39,7 +39,7 @@ export async function itemListReply(api: ApiContext, url: URL): Promise<Reply> {
  * The finished batches that match; `most`: orders that may be accepted. PoSyncError `order-list-unfinished` and
  * `order-list-incomplete`: a list must not lack orders without saying so.
  */
-async function listedIn(api: ApiContext, url: URL, more: readonly string[] = []) {
+async function listedIn(api: ApiContext, url: URL, accepted: boolean, more: readonly string[] = []) {
   const { batches } = await api.tables();
   const rows = oldestFirst(batches.matching(batchFilter(url, more)));
   const unfinished = rows.filter(({ state }) => state !== 'done');
@@ -52,6 +52,8 @@ async function listedIn(api: ApiContext, url: URL, more: readonly string[] = [])
   });
   const missing = await withoutReport(listed, api.base);
   if (missing.length > 0) throw incomplete(missing);
+  const lacking = await withoutRows(listed, api.base, { accepted });
+  if (lacking.length > 0) throw lacksOrders(lacking, accepted);
   return listed;
 }
 
@@ -96,6 +98,15 @@ function incomplete(missing: readonly Pick<BatchRow, 'file' | 'batch'>[]): PoSyn
     'order-list-incomplete',
     `The list would lack orders, because ${missing.length === 1 ? 'a report is' : `${missing.length} reports are`} missing: ${namesOf(missing)}.`,
     { remedy: 'Select other days, so that these files are not among them, or restore the reports from a backup.' },
+  );
+}
+
+function lacksOrders(lacking: readonly Pick<BatchRow, 'file' | 'batch'>[], accepted: boolean): PoSyncError {
+  const others = accepted ? 'Select other days' : 'List only accepted orders, or select other days';
+  return new PoSyncError(
+    'order-list-incomplete',
+    `The list would lack orders, because results.csv of ${lacking.length === 1 ? 'a report does' : `${lacking.length} reports do`} not have all of them: ${namesOf(lacking)}.`,
+    { remedy: `${others}, so that these files are not among them. Their report pages say why.` },
   );
 }
 

@@ -5,6 +5,7 @@ import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
+import { readReport } from '../../report/report.ts';
 import { RESULT_COLUMNS, readResults, resultCells } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { withClosing } from '../orders/appearances.ts';
@@ -28,6 +29,28 @@ export async function withoutReport(listed: readonly ListedBatch[], { config }: 
     await Promise.all(paths.map((path) => access(path))).catch(() => missing.push(one));
   }
   return missing;
+}
+
+/**
+ * Those of the batches whose `results.csv` has fewer orders than their report counts; of `accepted` orders only, if that is
+ * asked. Their file was gone when the report was written, or somebody changed the list.
+ */
+export async function withoutRows<One extends { batch: string }>(
+  listed: readonly One[],
+  { config }: Pick<ListContext, 'config'>,
+  { accepted }: { accepted: boolean },
+): Promise<One[]> {
+  const lacking: One[] = [];
+  for (const one of listed) {
+    const folder = join(config.reports.path, one.batch);
+    const counts = (await readReport(folder))?.counts;
+    let rows = 0;
+    for await (const { outcome } of readResults(join(folder, 'results.csv'))) {
+      if (!accepted || outcome === 'accepted') rows += 1;
+    }
+    if (counts === undefined || rows < (accepted ? counts.accepted : counts.orders)) lacking.push(one);
+  }
+  return lacking;
 }
 
 /**

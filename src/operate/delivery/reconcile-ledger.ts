@@ -4,9 +4,10 @@ import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { withoutStop } from '../../core/format.ts';
 import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts';
-import { type Compact, decodeCompact, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
+import { type EntryState, UNSHOWN } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { settledOrders } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
 import { createLedgerRebuild } from '../../reconcile/ledger-rebuild.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -176,21 +177,11 @@ async function findMissing(
   found: Differences,
   context: LedgerStore,
 ): Promise<void> {
-  for await (const [order, compact] of allSettled(context)) {
+  for await (const [order, compact] of settledOrders(context.store)) {
     found.accepted += 1;
     if (numbers.has(order)) continue;
     if (compact.at >= before) found.young += 1;
     else found.missing.push({ order, acceptedAt: compact.at });
-  }
-}
-
-/** Every accepted order of the ledger. */
-async function* allSettled({ store }: LedgerStore): AsyncGenerator<[order: string, compact: Compact]> {
-  const { redis, keys } = store;
-  const buckets = keys.settledBuckets();
-  for (let i = 0; i < buckets.length; i += PAGE) {
-    const page = await Promise.all(buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)));
-    for (const fields of page) for (const [order, text] of Object.entries(fields)) yield [order, decodeCompact(text)];
   }
 }
 

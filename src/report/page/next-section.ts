@@ -2,7 +2,7 @@ import { count, orders } from '../../core/format.ts';
 import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
-import { type ErrorGroups, openOf, openText, type Story, sumOf, TOTAL } from '../story.ts';
+import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
@@ -184,6 +184,15 @@ function retry(number: number, batch: string): Html {
 
 function decide(open: Open): Html {
   return html`<b>Decide on ${orders(open.count)} in doubt.</b> Your operator checks whether the API has ${open.count === 1 ? 'it' : 'each of them'}. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
+}
+
+/** How many dead letters of a kind are open, and the numbers of the first of them. */
+function openOf(groups: ErrorGroups, kind: DeadLetterKind): { count: number; numbers: string[] } {
+  const ours = [...groups.values()].filter((group) => group.kind === kind);
+  return {
+    count: ours.reduce((sum, { count, closed, waiting }) => sum + count - closed - waiting, 0),
+    numbers: ours.flatMap(({ orders }) => orders.filter(({ closed }) => !closed).map(({ number }) => number)),
+  };
 }
 
 type Open = ReturnType<typeof openOf>;

@@ -43,7 +43,7 @@ ${nextSection(report, story, fixFiles)}
 ${warnings(report)}
 ${errorsSection(story, report.finishedAt !== null)}
 ${timelineSection(report, story)}
-${particulars(report, allNameless(story))}
+${particulars(report, story)}
 </main>
 <script>${{ markup: TIME_SCRIPT }}</script>
 </body>
@@ -88,7 +88,8 @@ function warnings(report: Report): Html | undefined {
 </section>`;
 }
 
-function particulars(report: Report, nameless: number): Html {
+function particulars(report: Report, story: Story): Html {
+  const nameless = allNameless(story);
   const { format, counts, finishedAt } = report;
   const facts: [string, Html | string][] = [
     ['Batch', report.batch],
@@ -102,7 +103,15 @@ function particulars(report: Report, nameless: number): Html {
     ['SHA-256', report.sha256],
   ];
   return html`<footer aria-label="Particulars"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${counts.orders === 0 || finishedAt === null ? undefined : html`<p>All orders with their outcomes: ${reportLink('results.csv')} in the folder of reports, or the page of this file in the dashboard.</p>`}</footer>`;
+${finishedAt === null ? undefined : whereListed(counts.orders, story)}</footer>`;
+}
+
+/** A batch whose file was gone when its report was written has the results of those orders that the ledger knows. */
+function whereListed(all: number, { listed }: Story): Html | undefined {
+  if (all === 0) return undefined;
+  if (listed === 0) return html`<p>No order of this file is listed in ${reportLink('results.csv')}.</p>`;
+  const which = listed < all ? `${count(listed)} of ${orders(all)}` : 'All orders';
+  return html`<p>${which} with their outcomes: ${reportLink('results.csv')} in the folder of reports, or the page of this file in the dashboard.</p>`;
 }
 
 /** The first line of the page and the sentence below it. `mood` sets its color. */

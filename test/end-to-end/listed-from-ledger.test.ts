@@ -1,0 +1,93 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { openOperator } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const REFUSED = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-*'], calls: '6-30' };
+const SOURCES = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
+
+async function outcomesIn(place: Workplace, file: string): Promise<Map<string, string>> {
+  const rows = (await place.read(await finished(place, file), 'results.csv')).trim().split('\n').slice(1);
+  return new Map(rows.map((row) => row.split(',')).map(([, number = '', outcome = '']) => [number, outcome]));
+}
+
+async function finished(place: Workplace, file: string) {
+  return until(`the report of ${file}`, async () => {
+    const report = (await place.reportsNow()).find((one) => one.file === file);
+    return report?.state === 'finished' ? report : undefined;
+  });
+}
+
+it('the report of a batch whose file was removed lists orders that were sent, cancelled and refused, and so does its answer', async () => {
+  await using place = await openWorkplace({
+    faults: { faults: [REFUSED] },
+    source: SOURCES,
+    delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+  });
+  await mkdir(path.join(place.folder, 'answers'));
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('known.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nPO-K,NEW,A,1\n');
+  await finished(place, 'known.csv');
+  await place.drop('wrong.csv', `${csvOf(40)}PO-K,NEW,A,1\n`);
+  const { batch } = await until('the hold', async () => {
+    const [one] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+    return one?.state === 'held' && one;
+  });
+  await rm(path.join(place.inbox, 'processing', batch, 'wrong.csv'));
+  await place.run(['batches', 'cancel', batch, '--yes']);
+  const { counts, warnings } = await finished(place, 'wrong.csv');
+  expect(counts).toMatchObject({ orders: 41, duplicate: 1 });
+  expect([counts.accepted > 2, counts.refused > 2, counts.cancelled > 10]).toEqual([true, true, true]);
+  expect(warnings).toContainEqual(expect.stringMatching(/^wrong\.csv was missing when this report was written/));
+
+  // Only the duplicate is in no list.
+  const outcomes = await outcomesIn(place, 'wrong.csv');
+  expect(outcomes.size).toBe(40);
+  const numbers = (outcome: string) => [...outcomes].filter(([, one]) => one === outcome).map(([number]) => number);
+  expect(numbers('accepted').sort()).toEqual([...place.stored().keys()].filter((one) => one !== 'PO-K').sort());
+  expect(numbers('refused')).toHaveLength(counts.refused);
+  expect(numbers('cancelled')).toHaveLength(counts.cancelled);
+  const page = await readFile(path.join(place.reports, batch, 'report.html'), 'utf8');
+  expect(page).toContain('40 of 41 orders with their outcomes');
+
+  const name = await until('the answer', async () =>
+    (await readdir(path.join(place.folder, 'answers'))).find((one) => one.startsWith(batch)),
+  );
+  const [head, ...answers] = (await readFile(path.join(place.folder, 'answers', name), 'utf8')).trim().split(/\r?\n/);
+  expect(head).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_outcome,_at,_code,_message');
+  expect(answers).toHaveLength(40);
+  for (const line of answers) {
+    const [number = '', , , , outcome] = line.split(',');
+    expect(outcome).toBe(outcomes.get(number));
+  }
+
+  const list = (query: string) => person.page(`/api/v1/orders.csv${query}`);
+  await until('the list', async () => (await list('?accepted=true')).status === 200);
+  expect((await list('?accepted=true')).text.trim().split('\n')).toHaveLength(2 + counts.accepted);
+  const refused = await list('');
+  expect(refused.status).toBe(409);
+  expect(JSON.parse(refused.text)).toMatchObject({
+    title: 'order-list-incomplete',
+    detail: expect.stringContaining(`wrong.csv (batch ${batch})`),
+  });
+});
+
+it('no list of orders is made from results that have fewer orders than their report counts', async () => {
+  await using place = await openWorkplace();
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('cut.csv', csvOf(3));
+  const { batch } = await finished(place, 'cut.csv');
+  const list = () => person.page('/api/v1/orders.csv?accepted=true');
+  await until('the list', async () => (await list()).text.trim().split('\n').length === 4);
+  const results = path.join(place.reports, batch, 'results.csv');
+  const rows = (await readFile(results, 'utf8')).trim().split('\n');
+  await writeFile(results, `${rows.slice(0, -1).join('\n')}\n`);
+  const { status, text } = await list();
+  expect(status).toBe(409);
+  expect(JSON.parse(text)).toMatchObject({
+    title: 'order-list-incomplete',
+    detail: `The list would lack orders, because results.csv of a report does not have all of them: cut.csv (batch ${batch}).`,
+  });
+});
