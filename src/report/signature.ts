@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto';
 
 /** The error to sign. `known` are texts of this order that the message may repeat: its number, a value. */
-export type SignedError = { code: string; field?: string; message: string; known?: readonly string[] };
+export type SignedError = {
+  code: string;
+  field?: string;
+  message: string;
+  known?: readonly string[];
+  /** The value found. It counts only where it is a word that decides what to do: `DRAFT` or `CANCELLED`. */
+  value?: string;
+};
 
 /**
  * A short name for a kind of error, e.g. `quantity-not-whole:MENGE:5a0c11fe`: equal for the same code, field and
  * wording, independent of numbers, quoted texts and identifiers in the message. Safe in a shell and in a URL.
  */
 export function signatureOf(error: SignedError): string {
-  const wording = createHash('sha256').update(wordingOf(error)).digest('hex').slice(0, 8);
+  const text = error.code === 'called-off' ? `${wordingOf(error)}\n${wordsIn(error.value ?? '')}` : wordingOf(error);
+  const wording = createHash('sha256').update(text).digest('hex').slice(0, 8);
   return [plain(error.code) || 'error', plain(error.field ?? ''), wording].filter((part) => part !== '').join(':');
 }
 
@@ -23,6 +31,18 @@ export function wordingOf(error: SignedError): string {
     .toLowerCase()
     .replace(/\s+/gu, ' ')
     .trim();
+}
+
+/** The first words of a value, without case and numbers: dates differ from order to order, and remarks are long. */
+function wordsIn(value: string): string {
+  const words = value
+    .slice(0, 200)
+    .toLowerCase()
+    .split(/[\s_-]+/u);
+  return words
+    .filter((word) => word !== '' && !HAS_DIGIT.test(word))
+    .slice(0, 3)
+    .join(' ');
 }
 
 const LONGEST = 2000;

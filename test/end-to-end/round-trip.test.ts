@@ -321,6 +321,9 @@ it('an order with errors that another file has already names that file and its i
   ]);
   expect(known?.problems?.[1]?.message).toContain(', as A-2 × 6, A-3 × 1. If this is the same order, discard it');
   expect(other?.problems).toMatchObject([{ field: 'MENGE' }]);
+  expect((await place.run(['dead-letters', 'list', '--batch', next.batch])).out).toMatch(
+    /^DK-1 .* this number is already/m,
+  );
   const fix = (await place.read(next, 'dead-letters.csv')).split('\n');
   expect(fix[1]).toContain(`is already accepted from ""known-fix.csv""`);
   expect(fix[3]).not.toContain('already');

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { intoInbox } from '../../order/fixing.ts';
+import { intoInbox, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
@@ -181,8 +181,11 @@ function stateOf({ kind, closed, now }: FoundDeadLetter): string {
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }
 
+/** That the order is known already comes first: a cancelled order that was sent is a task, others are not. */
 function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
-  const [first, ...more] = problems;
+  const [first, ...more] = problems.toSorted(
+    (a, b) => Number(b.code === NUMBER_KNOWN) - Number(a.code === NUMBER_KNOWN),
+  );
   if (first === undefined) return message;
   return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
 }
