@@ -69,7 +69,7 @@ it('signatures do not change from version to version', () => {
   );
 });
 
-it('a draft and a cancellation have two signatures, and the dates or the case of such a word none of their own', () => {
+it('a draft and a cancellation have two signatures; dates, case and separators of such a word do not count', () => {
   const of = (value: string) =>
     signatureOf({
       code: 'called-off',
