@@ -12,6 +12,22 @@ const oneOrMore = written(
   (names) => (names.length === 1 ? names[0] : names),
 );
 
+const SKIPPED_VALUE = 'expected a value, or a list of values, such as DRAFT or [DRAFT, "on hold"]';
+
+/** A value of a file as text; an empty one would leave out every row without a value. */
+const skippedValue = z
+  .union([line, z.number(), z.boolean()], { error: SKIPPED_VALUE })
+  .transform((value) => String(value).trim())
+  .refine((text) => text !== '', { error: 'must not be empty' });
+
+const skippedValues = written(
+  z
+    .union([skippedValue, z.array(skippedValue)], { error: SKIPPED_VALUE })
+    .refine((values) => values.length > 0, { error: 'must name at least one value' })
+    .transform((values) => (typeof values === 'string' ? [values] : values)),
+  (values) => (values.length === 1 ? values[0] : values),
+);
+
 /** The encodings that a file may have: those of the platform's decoder, and the DOS code pages of western Europe. */
 export const ENCODINGS = [
   'utf-8',
@@ -126,6 +142,10 @@ export function mappingSchemaOf(kind: RecordKind) {
       .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
       .prefault([])
       .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
+    skipWhere: z
+      .record(line, skippedValues)
+      .prefault({})
+      .describe('Rows and orders to leave out: a column or key, and its values, compared exactly after trimming.'),
     fillDown: z
       .boolean()
       .prefault(false)

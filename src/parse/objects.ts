@@ -3,7 +3,7 @@ import { WERE_RESTORED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { Columns } from './columns.ts';
-import { createNumberFilter, type NumberFilter } from './csv/number-filter.ts';
+import { watchRepeats } from './csv/number-filter.ts';
 import { createRuns } from './csv/number-runs.ts';
 import { watchShifted, watchTwins } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
@@ -12,7 +12,8 @@ import { leftOut } from './fix-rows.ts';
 import type { RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
 import { isOfOtherBatch, type Originals, refuseLostNotes } from './read-fix-file.ts';
-import { unreadable } from './unreadable.ts';
+import { watchSkippedObjects } from './skip-where.ts';
+import { tooManyRecords, unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
 export type ObjectRecord = {
@@ -26,12 +27,14 @@ export type ObjectRecord = {
 
 /** Objects as they are meant; call for each object once, in the order of the file. */
 type OwnObjects = {
-  recordOf(object: ObjectRecord): SourceRecord;
+  /** Undefined for one that `skipWhere` leaves out. */
+  recordOf(object: ObjectRecord): ObjectOrRow | undefined;
   hasErrorKeys(): boolean;
-  /** Values that were restored. */
-  restored(): number;
+  /** What was restored or left out. */
+  warnings(): string[];
 };
 
+type ObjectOrRow = Extract<SourceRecord, { kind: 'object' }>;
 type Fields = Record<string, unknown>;
 
 const ERROR_KEY = '_error_';
@@ -44,6 +47,7 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
   let hasErrorKeys = false;
   let restored = 0;
   let above: string | undefined;
+  const skipped = watchSkippedObjects(mapping);
 
   function fill(value: Fields): void {
     const found = find(value, mapping.fields.purchaseOrderNumber);
@@ -56,10 +60,11 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
   return {
     recordOf({ line, pointer, value }) {
       const place = { line, pointer };
-      if (!isObject(value)) {
-        above = undefined;
-        return { kind: 'object', place, value };
-      }
+      const isSkipped = skipped.skips(value);
+      // A row below must not get the number of the row above a skipped one.
+      if (isSkipped || !isObject(value)) above = undefined;
+      if (isSkipped) return undefined;
+      if (!isObject(value)) return { kind: 'object', place, value };
       const errorKeys = takeErrorKeys(value);
       if (mapping.fillDown) fill(value);
       if (errorKeys === undefined) return { kind: 'object', place, value };
@@ -73,7 +78,10 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       return { kind: 'object', place, value, ...facts, ...(doubts.length > 0 && { doubts }) };
     },
     hasErrorKeys: () => hasErrorKeys,
-    restored: () => restored,
+    warnings() {
+      const changed = restored === 0 ? [] : [`A program changed ${restored} values, ${WERE_RESTORED}.`];
+      return [...changed, ...skipped.warnings()];
+    },
   };
 }
 
@@ -95,7 +103,7 @@ export function createObjectPages(
 ): (found: readonly ObjectRecord[]) => RecordPage {
   const own = createOwnObjects(mapping, originals);
   return (found) => ({
-    records: found.map((object) => own.recordOf(object)),
+    records: found.flatMap((object) => own.recordOf(object) ?? []),
     lineOf: ({ line, pointer: at }, pointer) =>
       found.find((object) => object.line === line && object.pointer === at)?.lineOf(pointer) ?? line,
   });
@@ -104,6 +112,8 @@ export function createObjectPages(
 /** The first pass over the objects of one list. */
 export type ObjectWatch = {
   records: number;
+  /** Also those that `skipWhere` leaves out. */
+  seen: number;
   /** Orders that they form; undefined when they are too many to count. */
   orders(): number | undefined;
   /** Some object has the order number. */
@@ -132,19 +142,23 @@ const COLUMNS: Columns = {
 /** Watches the objects of one list in a file of `bytes` bytes: their numbers, and whether they are orders or rows. */
 export function watchObjects(bytes: number, mapping: Mapping, originals?: Originals): ObjectWatch {
   const own = createOwnObjects(mapping, originals);
-  const repeats = watchRepeats(bytes);
+  const repeats = watchRepeats(Math.min(LIMITS.records, bytes / LEAST_OBJECT));
   const rows = watchRows(bytes, mapping);
   const [named, twins] = [new Map<string, string>(), new Map<string, string>()];
   const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
   const isFixFile = own.hasErrorKeys;
   const ends: ObjectWatch['ends'] = { last: '' };
-  const watch: ObjectWatch = { records: 0, hasNumbers: false, ends, look, objects, orders, isFixFile, warnings };
+  const none = { records: 0, seen: 0, hasNumbers: false };
+  const watch: ObjectWatch = { ...none, ends, look, objects, orders, isFixFile, warnings };
 
   function look(object: ObjectRecord): void {
+    watch.seen += 1;
+    if (watch.seen > LIMITS.records) throw tooManyRecords();
+    const record = own.recordOf(object);
+    if (record === undefined) return;
     watch.records += 1;
-    if (watch.records > LIMITS.records) throw tooManyRecords();
-    const { value, ...facts } = own.recordOf(object) as Extract<SourceRecord, { kind: 'object' }>;
+    const { value, ...facts } = record;
     const here = object.pointer || `line ${object.line}`;
     if (facts.fixTarget && !isOfOtherBatch(facts, originals)) named.set(facts.fixTarget.place, here);
     // What is no object ends the run of rows above it.
@@ -165,9 +179,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   }
 
   function warnings(): string[] {
-    const count = own.restored();
-    const changed = count === 0 ? [] : [`A program changed ${count} values, ${WERE_RESTORED}.`];
-    return [...changed, ...(isFixFile() ? leftOut(originals, named) : rows.warnings())];
+    return [...own.warnings(), ...(isFixFile() ? leftOut(originals, named) : rows.warnings())];
   }
 
   function orders(): number | undefined {
@@ -206,22 +218,6 @@ function mixed(order: ObjectRecord, row: ObjectRecord) {
   return unreadable('json-shape', message, { line: row.line, pointer: row.pointer }, remedy);
 }
 
-function watchRepeats(bytes: number) {
-  let seen: NumberFilter | undefined;
-  let repeated: NumberFilter | undefined;
-  const expected = Math.min(LIMITS.records, bytes / LEAST_OBJECT);
-  return {
-    look(number: string): void {
-      if (number === '') return;
-      seen ??= createNumberFilter(expected);
-      if (!seen.add(number)) return;
-      repeated ??= createNumberFilter(expected);
-      repeated.add(number);
-    },
-    found: (): NumberFilter => repeated?.folded() ?? createNumberFilter(0),
-  };
-}
-
 /** Compares rows as those of a table with the four fields and some of their other values. */
 function watchRows(bytes: number, mapping: Mapping) {
   const { fields } = mapping;
@@ -242,9 +238,4 @@ function watchRows(bytes: number, mapping: Mapping) {
     orders: runs.orders,
     warnings: runs.warnings,
   };
-}
-
-export function tooManyRecords() {
-  const message = `The file contains more than ${LIMITS.records} orders.`;
-  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }

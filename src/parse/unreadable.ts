@@ -1,4 +1,5 @@
 import { type ErrorFacts, PoSyncError } from '../core/errors.ts';
+import { LIMITS } from '../order/limits.ts';
 
 /** A file that cannot be read as orders: nothing of it is sent. All codes begin with `unreadable-`. */
 export function unreadable(what: string, message: string, facts: ErrorFacts, remedy?: string): PoSyncError {
@@ -19,4 +20,9 @@ export function changedSince(name: string): PoSyncError {
   const message = `${name} was written to after some of its orders were admitted.`;
   const remedy = 'Drop the complete file again. Orders that were already sent are recognized.';
   return unreadable('changed', message, {}, remedy);
+}
+
+export function tooManyRecords() {
+  const message = `The file contains more than ${LIMITS.records} orders.`;
+  return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }

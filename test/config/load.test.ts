@@ -58,6 +58,7 @@ it('reads a mapping with its defaults, one name or several for a column', () => 
     quote: 'auto',
     headerRow: 'auto',
     skipRows: [],
+    skipWhere: {},
     fillDown: false,
     finalNewline: 'required',
     repeatedRows: 'hold',

@@ -357,3 +357,64 @@ describe('JSON that is valid UTF-8 although the mapping sets a single-byte encod
     expect([held.inspection.shape.format.encoding, held.orders[0]?.valid]).toEqual(['iso-8859-1', false]);
   });
 });
+
+describe('objects with a value of skipWhere', () => {
+  const skipWhere = { 'header.status': 'DRAFT', deleted: true };
+  const header = (status: string) => ({ header: { status } });
+  const items = [{ articleCode: 'A', quantity: 1 }];
+  const read = (value: unknown, more: object = {}) =>
+    readText(JSON.stringify(value), mappingOf({ skipWhere, ...more }));
+
+  test('are left out, whether they are orders or rows, and counted in a warning', async () => {
+    const nested = [
+      { purchaseOrderNumber: '1', items, ...header('RELEASED') },
+      { purchaseOrderNumber: '2', items, ...header(' DRAFT ') },
+      { purchaseOrderNumber: '3', items, ...header('draft') },
+      { purchaseOrderNumber: '4', items, deleted: true },
+    ];
+    const { orders, inspection } = await read({ count: 4, orders: nested }, { otherReadings: 'allow' });
+    expect(inShort(orders)).toEqual([order('1', ['A', 1]), order('3', ['A', 1])]);
+    expect(inspection).toMatchObject({
+      records: 2,
+      orders: 2,
+      warnings: ['2 objects that match skipWhere were skipped.'],
+    });
+
+    const flat = [
+      { ...row('1', 'A', 1), deleted: false },
+      { ...row('1', 'B', 1), deleted: true },
+      { ...row('2', 'A', 1), deleted: true },
+    ];
+    const rows = await read(flat);
+    expect(inShort(rows.orders)).toEqual([order('1', ['A', 1])]);
+    expect(rows.inspection.warnings).toEqual([
+      '2 objects that match skipWhere were skipped.',
+      'skipWhere names "header.status", which this file does not have, or has more than once.',
+    ]);
+  });
+
+  test('may be all of a file, beside an empty list', async () => {
+    const { orders } = await read({ errors: [], orders: [{ purchaseOrderNumber: '2', items, ...header('DRAFT') }] });
+    expect(orders).toEqual([]);
+  });
+
+  test('do not pass the number above them on to a row without one', async () => {
+    const flat = [row('1', 'A', 1), { ...row('2', 'B', 1), deleted: true }, row('', 'C', 1)];
+    const { orders } = await read(flat, { fillDown: true });
+    expect(orders.map(({ number, valid, records }) => [number, valid, records.length])).toEqual([
+      ['1', false, 1],
+      ['', false, 1],
+    ]);
+  });
+
+  test('are left out of XML, where an element or an attribute has the value', async () => {
+    const text = `<orders>
+      <order status="DRAFT"><purchaseOrderNumber>1</purchaseOrderNumber><items><item articleCode="A" quantity="1"/></items></order>
+      <order><status>DRAFT</status><purchaseOrderNumber>2</purchaseOrderNumber><items><item articleCode="A" quantity="1"/></items></order>
+      <order status="RELEASED"><purchaseOrderNumber>3</purchaseOrderNumber><items><item articleCode="A" quantity="1"/></items></order>
+    </orders>`;
+    const { orders, inspection } = await readText(text, mappingOf({ skipWhere: { status: 'DRAFT' } }));
+    expect(inShort(orders)).toEqual([order('3', ['A', 1])]);
+    expect(inspection.warnings).toEqual(['2 objects that match skipWhere were skipped.']);
+  });
+});

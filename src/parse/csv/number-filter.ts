@@ -138,3 +138,19 @@ function put(slots: Uint32Array, first: number, rest: number, line: number): num
     if (found === rest && slots[at] === first) return slots[at + 2];
   }
 }
+
+/** Finds the numbers that occur more than once among about `expected` ones. */
+export function watchRepeats(expected: number) {
+  let seen: NumberFilter | undefined;
+  let repeated: NumberFilter | undefined;
+  return {
+    look(number: string): void {
+      if (number === '') return;
+      seen ??= createNumberFilter(expected);
+      if (!seen.add(number)) return;
+      repeated ??= createNumberFilter(expected);
+      repeated.add(number);
+    },
+    found: (): NumberFilter => repeated?.folded() ?? createNumberFilter(0),
+  };
+}

@@ -1,6 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import { shorten } from '../../order/text.ts';
 import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.ts';
+import { watchSkippedRows } from '../skip-where.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Delimiter } from './dialect.ts';
 import { refuseOrdersAbove, refuseOtherDelimiter } from './joined-files.ts';
@@ -21,24 +22,25 @@ export type TableBody = {
 
 type TableForm = Pick<Delimiter, 'hasSepLine' | 'extra'>;
 
-type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern' | 'total';
+type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern' | 'where' | 'total';
 
 /** The header is among the first rows. */
 const MOST_TITLES = 50;
 
 /**
  * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
- * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` and proven totals are not
- * data. PoSyncError `unreadable-header` for a further header with the columns in another order.
+ * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` or `skipWhere`, and proven
+ * totals are not data. PoSyncError `unreadable-header` for a further header with the columns in another order.
  */
 export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mapping): TableBody {
-  const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
-  const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, total: 0 };
+  const named = watchNamed(mapping);
+  const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, where: 0, total: 0 };
   const titles: Row[] = [];
   let [isSepLineDue, isAfterGap] = [hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
-  const body: TableBody = { header: undefined, take, end: takeFirst, warnings: () => warningsOf(counts) };
+  const warnings = () => warningsOf(counts, named.warnings(counts.where, body.header?.cells ?? []));
+  const body: TableBody = { header: undefined, take, end: takeFirst, warnings };
   function takeFirst(): void {
     body.header ??= titles[0];
   }
@@ -52,7 +54,7 @@ export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mappi
   }
 
   function mayBeSkipped(row: Row): boolean {
-    if (patterns.length > 0 || !isPlain(row) || row.cells[0] === body.header?.cells[0]) return true;
+    if (named.hasRules || !isPlain(row) || row.cells[0] === body.header?.cells[0]) return true;
     return totals?.mayBe(row) === true || others.mayBe(row, body.header);
   }
 
@@ -62,19 +64,16 @@ export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mappi
       return false;
     }
     const skipped = body.header === undefined ? aboveHeader(row) : belowHeader(row, body.header);
-    if (skipped !== undefined) {
-      if (skipped !== 'none') counts[skipped] += 1;
-      isAfterGap = true;
-      return false;
-    }
-    if (isAfterGap) row.isAfterGap = true;
-    isAfterGap = false;
+    if (skipped !== undefined && skipped !== 'none') counts[skipped] += 1;
+    if (skipped === undefined && isAfterGap) row.isAfterGap = true;
+    isAfterGap = skipped !== undefined;
+    if (isAfterGap) return false;
     totals?.add(row);
     return true;
   }
 
   function belowHeader(row: Row, header: Row): Skipped | undefined {
-    const reason = reasonToSkip(row, header, patterns);
+    const reason = reasonToSkip(row, header) ?? named.reason(row, header);
     if (reason === undefined && others.mayBe(row, header)) refuseOtherHeader(row, header, mapping);
     if (reason === undefined) others.look(row, header, isAfterGap || row.isAfterGap);
     return reason === undefined && totals?.mayBe(row) && totals.is(row) ? 'total' : reason;
@@ -109,16 +108,31 @@ function widened(header: Row, extra: number): Row {
   return { ...header, cells: [...header.cells, ...Array<string>(extra).fill('')] };
 }
 
-function reasonToSkip(row: Row, header: Row, patterns: readonly RegExp[]): Skipped | undefined {
+function reasonToSkip(row: Row, header: Row): Skipped | undefined {
   if (isBlank(row)) return 'blank';
   if (isRule(row)) return 'rule';
-  if (isSame(row, header)) return 'head';
-  if (patterns.length === 0) return undefined;
-  const text = row.cells
-    .map((cell) => cell.trim())
-    .filter((cell) => cell !== '')
-    .join(' ');
-  return patterns.some((pattern) => pattern.test(text)) ? 'pattern' : undefined;
+  return isSame(row, header) ? 'head' : undefined;
+}
+
+/** Finds the rows that the mapping names with `skipRows` and `skipWhere`. */
+function watchNamed(mapping: Mapping) {
+  const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
+  const { hasRules, skips, warnings } = watchSkippedRows(mapping);
+
+  function isNamed({ cells }: Row): boolean {
+    if (patterns.length === 0) return false;
+    const texts = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+    return patterns.some((pattern) => pattern.test(texts.join(' ')));
+  }
+
+  return {
+    hasRules: hasRules || patterns.length > 0,
+    reason(row: Row, header: Row): Skipped | undefined {
+      if (isNamed(row)) return 'pattern';
+      return skips(row.cells, header.cells) ? 'where' : undefined;
+    },
+    warnings,
+  };
 }
 
 /** The first character of nearly every row shows that it is neither blank nor a rule. */
@@ -208,7 +222,7 @@ function isSame(row: Row, header: Row): boolean {
   return header.cells.every((cell, index) => cell.trim() === (row.cells[index] ?? '').trim());
 }
 
-function warningsOf(counts: Record<Skipped, number>): string[] {
+function warningsOf(counts: Record<Skipped, number>, named: readonly string[]): string[] {
   return [
     ...counted(counts.title, 'row above the header was', 'rows above the header were'),
     ...counted(counts.blank, 'row without any value was', 'rows without any value were'),
@@ -216,6 +230,7 @@ function warningsOf(counts: Record<Skipped, number>): string[] {
     ...counted(counts.rule, 'separator line was', 'separator lines were'),
     ...counted(counts.total, 'totals row was', 'totals rows were'),
     ...counted(counts.pattern, 'row that matches skipRows was', 'rows that match skipRows were'),
+    ...named,
   ];
 }
 

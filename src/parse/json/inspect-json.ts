@@ -43,9 +43,9 @@ export async function inspectJson(
   }
   for (const record of parser.end()) search.look(record);
   const { layout, objects, warnings } = search.found();
-  const { records } = objects;
+  const { records, seen } = objects;
   const isList = layout.kind === 'list';
-  const paging = isList ? beside.paging(records, objects.orders()) : undefined;
+  const paging = isList ? beside.paging(seen, objects.orders()) : undefined;
   return {
     records,
     orders: objects.orders(),
@@ -110,7 +110,7 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
     }
     const named = lists.filter(({ key, objects }) => objects.hasNumbers || !itemsKeys.has(plainName(key)));
     // Answers of APIs have empty lists of errors or links beside the one of orders.
-    const filled = named.filter(({ objects }) => objects.records > 0);
+    const filled = named.filter(({ objects }) => objects.seen > 0);
     const candidates = filled.length === 1 ? filled : named;
     const [list, second] = opens === '[' ? lists : candidates;
     if (hasNumberKey || list === undefined) {
@@ -199,7 +199,7 @@ function followPath(path: readonly string[], format: Mapping['format'], objects:
 
   function found(): ReturnType<Search['found']> {
     if (roots === 0) throw emptyFile();
-    if (missing !== undefined && objects.records === 0)
+    if (missing !== undefined && objects.seen === 0)
       throw unreadable(
         'records',
         missing.message,

@@ -20,10 +20,17 @@ export const xmlFormat: Format<'xml'> = {
     for (const record of parser.end()) objects.look(withItemList(record, mapping));
     const others = mapping.records === undefined ? around.withNumber(mapping) : [];
     if (others.length > 0) throw severalPlaces([path, ...others]);
-    if (objects.records === 0 && around.hasElements()) throw nothingThere(path, around);
+    if (objects.seen === 0 && around.hasElements()) throw nothingThere(path, around);
     const reading = { path, objects: objects.objects() };
     const [records, orders] = [objects.records, objects.orders()];
-    return { records, orders, reading, isFixFile: false, warnings: [], shape: { format: { type: 'xml' } } };
+    return {
+      records,
+      orders,
+      reading,
+      isFixFile: false,
+      warnings: objects.warnings(),
+      shape: { format: { type: 'xml' } },
+    };
   },
 
   async *read(file, { path }, mapping) {

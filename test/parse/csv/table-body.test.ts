@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { fixMapping } from '../../../src/parse/read-fix-file.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -50,6 +51,28 @@ describe('rows of a list that are not data', () => {
       '3 rows above the header were skipped.',
       'One row that matches skipRows was skipped.',
     ]);
+  });
+
+  test('include those with a value of skipWhere, and the rest of their order is sent', async () => {
+    const text = `${HEADER},Status\n1,A,1,RELEASED\n2,A,1, DRAFT \n3,A,1,released\n3,B,1,DRAFT\n4,A,1,Draft\n5,A,1\n`;
+    const mapping = mappingOf({ skipWhere: { status: ['DRAFT', 'on hold'], stage: 'X' } });
+    const { orders, inspection } = await readText(text, mapping);
+    // The comparison is exact, and a row with a missing cell is never skipped.
+    expect(inShort(orders)).toEqual([
+      order('1'),
+      order('3'),
+      { 4: ['6 Status called-off', expect.stringContaining('row-in-doubt')] },
+      { 5: [expect.stringContaining('too-few-fields')] },
+    ]);
+    expect(inspection.warnings).toEqual([
+      '2 rows that match skipWhere were skipped.',
+      'skipWhere names "stage", which this file does not have, or has more than once.',
+    ]);
+  });
+
+  test('are read where a fix file has them: a person decided about them', () => {
+    const mapping = mappingOf({ skipRows: ['^Total'], skipWhere: { status: 'DRAFT' } });
+    expect(fixMapping(mapping)).toMatchObject({ skipRows: [], skipWhere: {} });
   });
 
   test('a separator line, a page title and a header on each page of a list do not become rows', async () => {

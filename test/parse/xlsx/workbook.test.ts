@@ -53,6 +53,18 @@ describe('a workbook', () => {
     ]);
   });
 
+  test('is read without the rows with a value of skipWhere', async () => {
+    const head = [...HEADER, 'Status'].map((name) => text(name));
+    const sheet = [
+      head,
+      [text('1'), text('A'), number(5), text('DRAFT')],
+      [text('2'), text('A'), number(5), text('ok')],
+    ];
+    const { inspection, orders } = await read(await writeWorkbook(sheet), { skipWhere: { status: 'DRAFT' } });
+    expect(orders.map((one) => one.number)).toEqual(['2']);
+    expect(inspection.warnings).toEqual(['One row that matches skipWhere was skipped.']);
+  });
+
   test('in which a quantity was left as text holds the fractions, which may have been thousands', async () => {
     const workbook = await writeWorkbook(
       rows([text('1'), text('A'), number(1.2)], [text('2'), text('B'), text('3,5')], [text('3'), text('C'), number(7)]),
