@@ -13,6 +13,7 @@ import {
   type TextFault,
 } from '../order/text.ts';
 import { encodingRemedy } from '../order/wrong-encoding.ts';
+import { calledOffSentence } from './said-beside.ts';
 
 /** Everything that can be wrong with a record; the word is the problem's stable code. */
 export type Fault =
@@ -53,7 +54,7 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
     field,
     code: fault,
     value: shorten(value),
-    message: sentence(fault, detail),
+    message: fault === 'called-off' ? calledOffSentence(field, detail) : sentence(fault, detail),
   };
 }
 
@@ -77,7 +78,7 @@ export function columnNumbers(row: { place: Place; cells: readonly string[] }, f
   return { ...problemOf('two-readings', row.place, field, value), message };
 }
 
-function sentence(fault: Fault, detail: string): string {
+function sentence(fault: Exclude<Fault, 'called-off'>, detail: string): string {
   switch (fault) {
     case 'missing':
     case 'too-long':
@@ -194,7 +195,7 @@ function notANumberSentence(value: string, shown: string): string {
   return `${escaped} is not a plain number; it may mean ${likely}; enter digits only`;
 }
 
-function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: string): string {
+function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-off'>, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
   switch (fault) {
     case 'too-few-fields':
@@ -219,8 +220,6 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault>, value: s
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
       return `${shown} is either a value or the label of a totals row that is not the sum of the rows that are read above it; if it is a label, discard the order in the dashboard or ask your operator to do so. For your operator: in the mapping of the source, name such rows of a table in skipRows; if it is a value, set totalRows: allow`;
-    case 'called-off':
-      return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipRows in the mapping leaves such rows of a table out, without a report, also those that cancel an order that was sent; otherReadings: allow checks no such column and sends them`;
     case 'other-value':
       return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. For your operator: if such rows are always right, set otherReadings: allow in the mapping of the source`;
     case 'nested':

@@ -1,5 +1,6 @@
+import { CONFIRMED } from '../order/fixing.ts';
 import { calledOffIn } from '../order/other-reading.ts';
-import { plainName, trimBlanks } from '../order/text.ts';
+import { plainName, shorten, trimBlanks } from '../order/text.ts';
 
 /**
  * What a column or key beside the fields can say about its record. `status`, `type` and `remark`: in words; `action`: in
@@ -134,6 +135,29 @@ export function saidBeside(name: string, value: unknown, quantity = ''): Said | 
   if (typeof value === 'boolean') return saysNo(kind, value) ? 'called-off' : undefined;
   const text = typeof value === 'string' || typeof value === 'number' ? trimBlanks(String(value)) : '';
   return saidAs(kind, text, quantity);
+}
+
+const NOT_YET =
+  /^(?:draft|(?:on[- ]?)?hold|blocked|suspended|(?:not |un)approved|not released|pending|entwurf|gesperrt|zurückgestellt|nicht (?:freigegeben|genehmigt)|ausstehend|brouillon|borrador|bozza)$/i;
+const NOT_YET_MARK = /^(?:is)?(?:draft|onhold|hold|blocked|gesperrt)\??$/;
+const FINAL = /^(?:rejected|denied|declined|abgelehnt)$/i;
+
+/** Whether it may be released later: a draft, an order on hold, one that is not approved. */
+function isNotWantedYet(name: string, value: string): boolean {
+  const text = trimBlanks(value);
+  if (NOT_YET.test(text)) return true;
+  const kind = kindOf(name);
+  if (kind === 'release') return !FINAL.test(text);
+  return kind === 'mark' && NOT_YET_MARK.test(plainName(name).replace(/[-_.]/g, ''));
+}
+
+/** The message for `called-off`: a draft may be released later, a cancellation is final. */
+export function calledOffSentence(field: string, value: string): string {
+  const shown = JSON.stringify(shorten(value, 60));
+  const allow = 'otherReadings: allow checks no such column and sends them';
+  if (isNotWantedYet(field, value))
+    return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now. For your operator: skipWhere in the mapping leaves such rows and orders out until then, without a report; ${allow}`;
+  return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipWhere in the mapping leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent; ${allow}`;
 }
 
 function saysNo(kind: Kind, value: boolean): boolean {

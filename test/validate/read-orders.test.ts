@@ -433,8 +433,8 @@ describe('the message about', () => {
     });
   });
 
-  const messageOf = (code: 'wrong-state' | 'called-off', value: string) =>
-    problemOf(code, { line: 2 }, 'Status', value).message;
+  const messageOf = (code: 'wrong-state' | 'called-off', value: string, name = 'Status') =>
+    problemOf(code, { line: 2 }, name, value).message;
 
   test('an order state in words of the ERP says how the mapping leaves them out', () => {
     expect(messageOf('wrong-state', 'neu')).toBe(
@@ -442,8 +442,23 @@ describe('the message about', () => {
     );
   });
 
+  test.each([
+    ['Status', 'DRAFT'],
+    ['status', 'on hold'],
+    ['approved', 'false'],
+    ['isDraft', 'true'],
+  ])('%s %s is not wanted yet, and names skipWhere, which works in every format', (name, value) => {
+    const message = messageOf('called-off', value, name);
+    expect(message).toMatch(
+      /not wanted yet; .* a later file shows it as released.*operator: skipWhere in the mapping leaves/,
+    );
+    expect(message).not.toContain('skipRows');
+  });
+
   test('a canceled row names skipRows, which leaves it out, before the key that sends it', () => {
     const message = messageOf('called-off', 'storniert');
-    expect(message).toMatch(/For your operator: .*skipRows.* leaves .* out.*otherReadings: allow .* sends them/);
+    expect(message).toMatch(
+      /no longer wanted; .*For your operator: .*skipRows.*without a report.*otherReadings: allow .* sends them/,
+    );
   });
 });
