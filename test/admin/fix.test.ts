@@ -360,6 +360,7 @@ it('a row is left out of an order only when each other row is confirmed, and a r
     return page.includes('line 3 removed: PO-171, NEW, B, 5') && page;
   });
   expect(history).toContain('The API cannot change an accepted order. If it is wrong, agree on the change');
+  expect(history).toContain('A missing item can be a new order with a new number, if the supplier agrees.');
   const { body: order } = await person.call('GET', '/order?number=PO-171');
   expect(order).toMatchObject({ content: { items: [{ articleCode: 'A' }, { articleCode: 'B', quantity: 5 }] } });
 });

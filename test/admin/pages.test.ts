@@ -387,7 +387,9 @@ it('the page of a held batch says first what a person decides, and empty lists s
     const text = await load(held);
     return text.includes('<strong>Held</strong>') && text;
   });
-  expect(page).toMatch(/<strong>Held<\/strong> since .*same refusal.*Release or cancel it below\..*<dt>batch</s);
+  expect(page).toMatch(
+    /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\..*<dt>batch</s,
+  );
   expect(page).toMatch(
     /If they are wrong in the file, release: .* in one fix file\. If most orders of the file are wrong, cancel/,
   );

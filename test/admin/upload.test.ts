@@ -103,6 +103,7 @@ it('a preview lists the orders that would be sent, with their items, as text; of
   const { text } = await person.page(`/upload/${String(upload['id'])}`);
   expect(text).toContain('<li>OLD&lt;77 × <b>2000</b></li><li>B × <b>3</b></li>');
   expect(text).not.toContain('more order');
+  expect(text).toContain('If something is wrong, remove this file, correct it, and upload it again.');
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 
   const many = Array.from({ length: 150 }, (_, n) => `PO-BIG,NEW,A-${n},1`);

@@ -155,7 +155,9 @@ function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
 /** What waits for a person comes before the facts. */
 function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | undefined {
   if (held === undefined) return undefined;
-  const who = mayOperate ? 'Release or cancel it below' : 'Somebody with the role operate must release or cancel it';
+  const who = mayOperate
+    ? 'You may decide: release or cancel it below'
+    : 'Somebody with the role operate must release or cancel it';
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
 <br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again.</div>`;
 }

@@ -34,7 +34,7 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const body = html`<h1>${history.order}</h1>
 ${form}
 <p>${stateOf(history)}${twiceOf(history)}</p>
-${history.state === 'accepted' ? html`<p>The API cannot change an accepted order. If it is wrong, agree on the change with the supplier: a file with other items for it is a conflict, and nothing of that is sent.</p>` : undefined}
+${history.state === 'accepted' ? html`<p>The API cannot change an accepted order. If it is wrong, agree on the change with the supplier: a file with other items for it is a conflict, and nothing of that is sent. A missing item can be a new order with a new number, if the supplier agrees.</p>` : undefined}
 ${openFacts(history, now)}
 ${itemsPart(history)}
 <h2>What happened</h2>

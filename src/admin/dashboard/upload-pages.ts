@@ -171,7 +171,7 @@ function ordersToSend({ toSend, first, new: all }: UploadPreview): Html | undefi
       ? html`<p>And ${counted(all - toSend.length, 'more order')}: the list has only the first ${count(toSend.length)}.</p>`
       : undefined;
   return html`<h2 id="to-send">Orders that would be sent</h2>
-<p>Read the articles and quantities: a wrong article, or a zero too many, passes every check here. The API decides whether it takes an article.</p>
+<p>Read the articles and quantities: a wrong article, or a zero too many, passes every check here. The API decides whether it takes an article. If something is wrong, remove this file, correct it, and upload it again.</p>
 ${table('Orders that would be sent', ['order', 'line', 'articles and quantities'], rows)}${more}
 <details><summary>The first of them in the form of the API</summary><pre tabindex="0">${JSON.stringify(first)}</pre></details>`;
 }

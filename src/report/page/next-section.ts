@@ -30,7 +30,7 @@ export const CLERK_HELP: readonly string[] = [
   'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
   'Save the file and drop it into the inbox that the report names.',
   'Orders that were accepted are never sent again. If you drop a file twice, the second report names the first: what was settled there, discard here.',
-  'The line becomes green when every order is settled; ask your operator about orders in conflict or in doubt.',
+  'The line becomes green when every order is settled. An order in conflict: agree with the supplier and discard it, or ask your operator. Orders in doubt are for your operator.',
 ];
 
 function help(): Html {
@@ -60,7 +60,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 /** A held batch is for the operator; the first and the last step are for the person who dropped the file. */
 function stepsForHeld({ batch, counts: { refused } }: Report): Html[] {
   return [
-    html`<b>Show this page to your operator, who decides.</b> Do not drop the file again. Say whether the articles and order numbers below are right.`,
+    html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,
     html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`<b>If they are wrong in the file</b>, release the batch: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel it instead, correct your own file, and drop the complete file again: orders that were accepted are not sent again. For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)} The page of this file in the dashboard has buttons for both.`,
     html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
@@ -91,6 +91,7 @@ function leftByCancellation({ batch, counts: { cancelled } }: Report, { open, na
   const them = open === 1 ? 'it' : 'all of them at once';
   return [
     html`<b>If the complete file was wrong, discard ${openText(open, nameless)} too.</b> The cancellation withdrew only what could have been sent. Discard ${them} in the dashboard: the page of this file links what needs a person. For your operator: ${command('po-sync', 'dead-letters', 'discard', '--batch', batch)}`,
+    html`<b>If you correct your own file instead, drop the complete file again.</b> Its orders that are accepted are settled here too, so you do not need the fix file. What was changed is not recorded then.`,
   ];
 }
 

@@ -222,8 +222,11 @@ it('orders that were withdrawn are not called done, also when nothing else waits
     '2 orders were withdrawn, and this file did not send them. To send them, correct the complete file and drop it again, unless they are in another file already. No order is sent twice.';
   expect(textOf(pageOf([one], { counts }))).toContain(`1 order is done. ${lead}`);
   const rest = 'If the complete file was wrong, discard 1 order too.';
-  expect(textOf(pageOf([one], { counts }))).toContain(rest);
-  expect(textOf(pageOf([one]))).not.toContain(rest);
+  const instead = 'If you correct your own file instead, drop the complete file again.';
+  for (const part of [rest, instead]) {
+    expect(textOf(pageOf([one], { counts }))).toContain(part);
+    expect(textOf(pageOf([one]))).not.toContain(part);
+  }
   if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
   expect(textOf(pageOf([one], { counts }))).toContain(`has been settled since. ${lead}`);
 });
@@ -282,7 +285,8 @@ describe('a held batch', () => {
     const text = textOf(pageOf([], more));
     expect(text).toContain('40 of the last 40 answers are the same refusal: article X-9 is unknown');
     expect(text).toContain('Held since 2026-11-21 07:15:04 UTC');
-    expect(text).toContain('Show this page to your operator, who decides. Do not drop the file again.');
+    expect(text).toContain('Show this page to your operator, who decides');
+    expect(text).toContain('or decide by the rule below if you may operate the dashboard. Do not drop the file again.');
     expect(text).toContain('correct and drop it, or discard what is not to be sent.');
     expect(text).toMatch(
       /If they are right ?, the mapping or the API may be wrong.*correct the mapping and drop the file again/,
