@@ -95,7 +95,7 @@ export function readRetryAfter(header: string | undefined, now: Date): number | 
   if (header === undefined) return undefined;
   const most = 3_600_000;
   const text = header.trim();
-  if (/^\d{1,9}$/.test(text)) return above0(Math.min(Number(text) * 1000, most));
+  if (/^\d+$/.test(text)) return above0(Math.min(Number(text) * 1000, most));
   const at = /^[A-Z][a-z]{2}, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : above0(Math.min(at - now.getTime(), most));
 }

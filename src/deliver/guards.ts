@@ -23,7 +23,13 @@ export function createGuards({ context, book, partner, breaker }: GuardsDeps): G
   const { rateLimit } = environmentOf(config);
   const refusals = watchRefusals(config.delivery.refusalHold);
   return {
-    health: createPauseRules({ breaker, tokens: partner.tokens, time: store.time, policy: book.policy }),
+    health: createPauseRules({
+      breaker,
+      tokens: partner.tokens,
+      time: store.time,
+      policy: book.policy,
+      firstTry: config.delivery.probe.initial,
+    }),
     held: createHeldBatches(book.batches, refusals.forget),
     refusals,
     rate: rateLimit ? createRateLimit({ store, clock }, rateLimit) : unlimited,

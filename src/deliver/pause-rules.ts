@@ -26,21 +26,32 @@ export type Sign = {
 
 export type PauseRules = ReturnType<typeof createPauseRules>;
 
-type PauseRulesDeps = { breaker: CircuitBreaker; tokens: TokenSource; time: RedisTime; policy: Policy };
+type PauseRulesDeps = {
+  breaker: CircuitBreaker;
+  tokens: TokenSource;
+  time: RedisTime;
+  policy: Policy;
+  /** Milliseconds from a pause to its first try, unless the API asks for more. */
+  firstTry: number;
+};
 
 /**
  * Derives the state of the environment from every attempt. One rule for all failures: while nothing succeeds, delivery slows
  * down. A success is an answer about the order; everything else counts until the breaker trips.
  */
-export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDeps) {
+export function createPauseRules({ breaker, tokens, time, policy, firstTry }: PauseRulesDeps) {
   const downAfter = Math.max(1, Math.min(DOWN_AFTER, policy.attempts - 1));
   const slowDown = createSlowDown({ breaker, time, policy });
   const acceptedRecently = () => breaker.acceptedSince(time.now() - RECENT);
   let failures = 0;
+  /** Until when the failures in a row asked to wait, ledger time; the longest wait counts. */
+  let askedUntil = 0;
   /** The grant that the last 401 ended, until an order is answered. */
   let renewed: string | undefined;
 
   async function note({ seen, pass, token, began }: Sign): Promise<void> {
+    // A probe begins when the wait is over, or a person ended it.
+    if (pass === 'probe') askedUntil = 0;
     switch (seen.kind) {
       case 'accepted':
       case 'misnamed':
@@ -65,6 +76,7 @@ export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDe
 
   async function succeeded(pass: Pass): Promise<void> {
     failures = 0;
+    askedUntil = 0;
     renewed = undefined;
     if (pass === 'probe') await breaker.reset();
   }
@@ -80,8 +92,13 @@ export function createPauseRules({ breaker, tokens, time, policy }: PauseRulesDe
   /** `othersPass`: it may be this order alone, so that it takes several in a row to trip the breaker. */
   async function failed(seen: Failure, othersPass = true): Promise<void> {
     failures += 1;
+    const now = time.now();
+    if (seen.kind === 'busy') askedUntil = Math.max(askedUntil, now + (seen.retryAfter ?? 0));
     const { code, reason } = causeOf(seen);
-    await (!othersPass || failures >= downAfter ? breaker.trip(code, reason) : breaker.saw(code, reason));
+    const asked = Math.max(0, askedUntil - now);
+    await (!othersPass || failures >= downAfter
+      ? breaker.trip(code, withWait(reason, asked), Math.max(firstTry, asked))
+      : breaker.saw(code, reason));
   }
 
   return {
@@ -116,11 +133,14 @@ function createSlowDown({ breaker, time, policy }: Pick<PauseRulesDeps, 'breaker
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
-    const asked = retryAfter === undefined ? '' : `the API asks to wait ${Math.ceil(wait / 1000)} s`;
-    const reason = clauses(withStatus(said), asked);
+    const reason = withWait(withStatus(said), retryAfter);
     if (passes) await breaker.slowDown(wait);
     else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
   };
+}
+
+function withWait(reason: string, asked = 0): string {
+  return asked === 0 ? reason : clauses(reason, `the API asks to wait ${Math.ceil(asked / 1000)} s`);
 }
 
 /** A 2xx that does not say whether the order was created. */

@@ -108,6 +108,8 @@ describe('readRetryAfter', () => {
     ['Sat, 21 Nov 2026 07:16:00 GMT', 60_000],
     ['Sat, 21 Nov 2026 07:00:00 GMT', undefined],
     ['999999999', 3_600_000],
+    ['9999999999', 3_600_000],
+    ['9'.repeat(400), 3_600_000],
     ['soon', undefined],
     ['-5', undefined],
     [undefined, undefined],

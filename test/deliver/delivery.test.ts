@@ -177,6 +177,32 @@ describe('delivery', () => {
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 20 } });
   });
 
+  it('waits as long as a burst of 503 asks, the longest wait counts, although orders were accepted just before', async () => {
+    await using rig = await openDeliveryRig({
+      faults: {
+        faults: [
+          { kind: 'answer', status: 503, message: 'Too busy.', retryAfter: '120s', calls: '21-22' },
+          { kind: 'answer', status: 503, message: 'Too busy.', retryAfter: '10s', calls: '23-' },
+        ],
+      },
+    });
+    await rig.submit('b1', numbersOf(60));
+    await until('a pause', () => rig.breaker.current()?.code === 'http-503');
+    const { nextTryAt = 0, reason } = rig.breaker.current() ?? {};
+    expect(rig.stored().size).toBe(20);
+    expect(nextTryAt - rig.store.time.now()).toBeGreaterThan(60_000);
+    expect(reason).toMatch(/^Too busy \(HTTP 503\); the API asks to wait 1[12]\d s$/);
+  });
+
+  it('an answer that asks for a long wait does not pause delivery while other orders are accepted', async () => {
+    await using rig = await openDeliveryRig({
+      faults: { faults: [{ kind: 'answer', status: 503, retryAfter: '120s', orders: ['PO-0030'] }] },
+    });
+    await rig.submit('b1', numbersOf(60));
+    await until('the others', () => rig.stored().size === 59);
+    expect(rig.breaker.current()).toBeUndefined();
+  });
+
   it('keeps to the rate limit, smoothly', async () => {
     await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 50, per: 1000 } } });
     await rig.submit('b1', numbersOf(60));

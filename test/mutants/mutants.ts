@@ -1076,8 +1076,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the breaker for an API that is down',
     file: 'src/deliver/pause-rules.ts',
-    find: 'await (!othersPass || failures >= downAfter ?',
-    replace: 'await (!othersPass ?',
+    find: 'await (!othersPass || failures >= downAfter\n',
+    replace: 'await (!othersPass\n',
     tests: DELIVERY,
   },
   {
@@ -1199,6 +1199,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const passes = wait <= LONG_WAIT && (',
     replace: 'const passes = true || (',
     tests: ['test/trouble/odd-answers.test.ts'],
+  },
+  {
+    without: 'the longest wait that a burst of failures asks for',
+    file: 'src/deliver/pause-rules.ts',
+    find: 'Math.max(firstTry, asked)',
+    replace: 'firstTry',
+    tests: DELIVERY,
   },
   {
     without: 'a list that holds something else proving nothing',
