@@ -1,5 +1,5 @@
 import { codeOf, reasonOf } from '../core/errors.ts';
-import { withoutStop } from '../core/format.ts';
+import { clauses, withoutStop } from '../core/format.ts';
 import type { HttpAnswer, HttpEnd } from '../core/http.ts';
 import { isNetworkCode } from '../core/network-error.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
@@ -26,6 +26,8 @@ export type Seen =
   | { kind: 'unauthorized'; said: Said }
   /** Rejected for a reason that says nothing about the order: permissions, path, host, a firewall. */
   | { kind: 'closed'; said: Said };
+
+export type Busy = Extract<Seen, { kind: 'busy' }>;
 
 /** Statuses that are a final refusal if they have a complete error envelope. */
 const FINAL_NO = new Set([400, 409, 410, 411, 413, 414, 415, 422]);
@@ -85,6 +87,16 @@ function busy(answer: HttpAnswer, said: Said, now: Date): Seen {
 export function withStatus({ message, httpStatus }: Pick<Said, 'message' | 'httpStatus'>): string {
   if (httpStatus === undefined || message.includes(`HTTP ${httpStatus}`)) return message;
   return `${withoutStop(message)} (HTTP ${httpStatus})`;
+}
+
+/** A 2xx that does not say whether the order was created. */
+export function isEmptySuccess({ said }: Extract<Seen, { kind: 'unknown' }>): boolean {
+  return said.httpStatus !== undefined && said.httpStatus >= 200 && said.httpStatus < 300 && said.code !== 'no-answer';
+}
+
+/** A reason with the wait that the API asks for, in milliseconds; 0: none. */
+export function withWait(reason: string, asked = 0): string {
+  return asked === 0 ? reason : clauses(reason, `the API asks to wait ${Math.ceil(asked / 1000)} s`);
 }
 
 /**

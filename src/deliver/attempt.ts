@@ -1,4 +1,4 @@
-import { classify, type Seen } from '../api/classify.ts';
+import { classify, isEmptySuccess, type Seen } from '../api/classify.ts';
 import type { BearerToken } from '../api/token.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
 import type { HttpEnd } from '../core/http.ts';
@@ -10,7 +10,6 @@ import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
 import type { Pass } from './circuit-breaker.ts';
 import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle, stillMayBegin } from './may-begin.ts';
-import { isEmptySuccess } from './pause-rules.ts';
 import type { Place } from './places.ts';
 
 /**

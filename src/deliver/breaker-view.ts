@@ -26,6 +26,8 @@ export type BreakerFields = Readonly<Record<string, string>>;
 export const REFRESH = 500;
 /** Milliseconds after which every daemon that is not suspended obeys a hold, for orders with and without an intent. */
 export const HOLD_KNOWN = 25;
+/** Milliseconds. A longer wait that the API asks for is a pause with a reason, which a person can end. */
+export const LONG_WAIT = 5_000;
 /** Begins the name of a hold's field. */
 const HOLD = 'hold:';
 

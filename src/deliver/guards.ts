@@ -1,14 +1,17 @@
-import type { Seen } from '../api/classify.ts';
+import { type Busy, type Seen, withStatus, withWait } from '../api/classify.ts';
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Refused } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import type { Policy } from '../ledger/state-machine/step.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Context, Store } from '../redis/store.ts';
+import type { RedisTime } from '../redis/time.ts';
+import { LONG_WAIT } from './breaker-view.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createPauseRules, type PauseRules } from './pause-rules.ts';
 
@@ -22,17 +25,34 @@ export function createGuards({ context, book, partner, breaker }: GuardsDeps): G
   const { config, store, clock } = context;
   const { rateLimit } = environmentOf(config);
   const refusals = watchRefusals(config.delivery.refusalHold);
+  const rules = { breaker, tokens: partner.tokens, time: store.time, policy: book.policy };
+  const firstTry = config.delivery.probe.initial;
   return {
-    health: createPauseRules({
-      breaker,
-      tokens: partner.tokens,
-      time: store.time,
-      policy: book.policy,
-      firstTry: config.delivery.probe.initial,
-    }),
+    health: createPauseRules({ ...rules, firstTry, slowDown: createSlowDown(rules) }),
     held: createHeldBatches(book.batches, refusals.forget),
     refusals,
     rate: rateLimit ? createRateLimit({ store, clock }, rateLimit) : unlimited,
+  };
+}
+
+/** Milliseconds. The shortest wait after a 429. */
+const SHORT_WAIT = 250;
+
+type SlowDownDeps = { breaker: CircuitBreaker; time: RedisTime; policy: Policy };
+
+/** What happens when the API asks everyone to wait: a short wait is no pause the first time; a long one, or a second, is. */
+function createSlowDown({ breaker, time, policy }: SlowDownDeps) {
+  let slowedAt = 0;
+
+  return async ({ said, retryAfter }: Busy, began: number): Promise<void> => {
+    const wait = retryAfter ?? Math.max(SHORT_WAIT, policy.backoff(1));
+    // Calls that were on their way when the API first asked belong to the same wait.
+    const isSame = began < slowedAt;
+    const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
+    if (!isSame) slowedAt = time.now();
+    const reason = withWait(withStatus(said), retryAfter);
+    if (passes) await breaker.slowDown(wait);
+    else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
   };
 }
 
