@@ -27,7 +27,7 @@ export type ReadingDeps = {
   time: Pick<RedisTime, 'now'>;
   log: Log;
   stopping: AbortSignal;
-  /** Reads a claimed file up to its last admitted order. `isNew`: this process has just claimed it. */
+  /** Reads a claimed file up to its last admitted order. `isNew`: this process has just claimed or copied it. */
   ingest(file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<{ sha256?: string }>;
 };
 
@@ -44,23 +44,21 @@ export function createClaimedFileReader(deps: ReaderDeps) {
   const read = readingOf(deps, gaps);
 
   function track(name: string, reading: Promise<void>): void {
-    inProgress.set(
-      name,
-      reading.finally(() => inProgress.delete(name)),
-    );
+    const done = reading.finally(() => inProgress.delete(name));
+    inProgress.set(name, done);
   }
 
-  function readInSlot(file: ClaimedFile, claimedAt: number): void {
-    track(
-      file.batch,
-      slots.hold(() => read(file, claimedAt)),
-    );
+  function readInSlot(file: ClaimedFile, claimedAt: number, isNew = () => false): void {
+    const reading = slots.hold(() => read(file, claimedAt, isNew()));
+    track(file.batch, reading);
   }
 
   return {
     /** Reads the copy of an export, or a file that was submitted. */
     async readCopy(copy: ClaimedFile): Promise<void> {
-      readInSlot(copy, clock.now());
+      const madeIn = batches.epoch();
+      // While it waits for a slot, another daemon may read it, and Redis may forget that.
+      readInSlot(copy, clock.now(), () => batches.epoch() === madeIn);
     },
     /** Resolves when the file is claimed by any daemon; reading continues in the background. */
     claimAndRead(path: string, source: InboxSource): Promise<void> {
@@ -70,8 +68,10 @@ export function createClaimedFileReader(deps: ReaderDeps) {
           const at = clock.now();
           const file = await claimFile(path, source, new Date(at)).catch(failed);
           claimed();
-          if (file === 'taken') fileTaken(log, { source: source.name, file: basename(path) });
-          else if (file) await read(file, at, 'new');
+          if (file === 'taken') return fileTaken(log, { source: source.name, file: basename(path) });
+          if (file === undefined) return;
+          fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
+          await read(file, at, true);
         });
         track(path, reading);
       });
@@ -83,7 +83,7 @@ export function createClaimedFileReader(deps: ReaderDeps) {
       if ((batch ? batch.state !== 'reading' : !isThere) || (await batches.isHeld(file.batch))) return;
       const claimedAt = batch?.startedAt ?? claimTimeOf(file.batch) ?? clock.now();
       // Needs no slot: that its file is missing is found at once.
-      if (!isThere) return track(file.batch, read(file, claimedAt));
+      if (!isThere) return track(file.batch, read(file, claimedAt, false));
       batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
       readInSlot(file, claimedAt);
     },
@@ -98,10 +98,9 @@ export function createClaimedFileReader(deps: ReaderDeps) {
 }
 
 function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
-  return async (file: ClaimedFile, claimedAt: number, isNew?: 'new'): Promise<void> => {
-    if (isNew) fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
+  return async (file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<void> => {
     try {
-      const { sha256 } = await ingest(file, claimedAt, isNew !== undefined);
+      const { sha256 } = await ingest(file, claimedAt, isNew);
       gaps.forget(file.batch);
       if (file.kind === 'export' && sha256) await versions.wasRead(file, sha256);
     } catch (error) {

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../support/shared-redis.ts';
@@ -29,6 +31,24 @@ it('after Redis has lost its data, commands know what the reports know', async (
   expect(explained.content).toMatchObject({ status: 'sent', message: expect.stringContaining('first.csv') });
   const { out } = await place.run(['explain', 'GOOD-1']);
   expect(out).not.toMatch(/already had it|had not sent it/);
+});
+
+it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({
+    redis,
+    source: '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }',
+  });
+  await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect((await place.reportsNow()).map(({ counts: { accepted, duplicate } }) => [accepted, duplicate])).toEqual([
+    [2, 0],
+    [0, 2],
+  ]);
 });
 
 it('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {

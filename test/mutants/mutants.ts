@@ -235,6 +235,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/intake/claim.test.ts', 'test/intake/several-daemons.test.ts'],
   },
   {
+    without: 'the epoch in which the copy of an export was made',
+    file: 'src/intake/read-claimed.ts',
+    find: 'batches.epoch() === madeIn',
+    replace: 'false',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
     without: 'the claim of a version of an export',
     file: 'src/intake/export-versions.ts',
     find: "return isOurs === 1 ? 'new' : 'theirs';",
