@@ -11,7 +11,7 @@ import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.t
 import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
-import { holderOf, livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
+import { daemonCounts, holderOf, isBeating, livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
@@ -44,12 +44,17 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
 
 /** Before the first start nobody expects a daemon. */
 async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
-  if ((await redis.exists(keys.identity)) === 0 || (await livingDaemons({ redis, keys })).length > 0) return [];
-  const files = (await filesToTake(config)).length;
+  if ((await redis.exists(keys.identity)) === 0) return [];
+  const living = await livingDaemons({ redis, keys });
+  if (living.length > 0 && living.every(isBeating)) return [];
+  const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
   const wait =
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
-  const remedy = `Run ${startCommandOf(config)}. With start --once, none runs between two runs.`;
-  return [{ check: 'daemon', state: 'warn', message: `none is running${wait}`, remedy }];
+  const [message, remedy] =
+    living.length === 0
+      ? ['none is running', `Run ${startCommandOf(config)}. With start --once, none runs between two runs.`]
+      : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
+  return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
 }
 
 async function checkTwice(place: Place): Promise<Finding[]> {

@@ -41,7 +41,7 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
     folder === undefined ? [] : [{ name, folder }],
   );
   const findings = await Promise.all([
-    ...answers.map(({ name, folder }) => answersFolder(`answers of ${name}`, folder)),
+    ...answers.map(({ name, folder }) => writable(`answers of ${name}`, folder)),
     ...own.map(({ check, folder }) => ownFolder(check, folder)),
     ...redactedConfig(config).sources.map((source) =>
       source.type === 'inbox' ? inboxFolder(source, config.environment) : exportPath(source),
@@ -66,12 +66,7 @@ function withoutInbox({ sources }: Config): Finding[] {
 
 /** A folder that the daemon creates if it is missing. */
 async function ownFolder(check: string, folder: string): Promise<Finding[]> {
-  try {
-    await tryWriting(folder);
-    return [{ check, state: 'ok', message: `${folder} is writable` }, ...(await roomIn(check, folder))];
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
-  }
+  if ((await access(folder).catch(codeOf)) !== 'ENOENT') return writable(check, folder);
   try {
     await access(await nearestFolder(folder), constants.W_OK);
     return [{ check, state: 'ok', message: `${folder} will be created at the first start` }];
@@ -80,14 +75,18 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
   }
 }
 
-/** A folder of another program, which the daemon does not create. */
-async function answersFolder(check: string, folder: string): Promise<Finding[]> {
+async function writable(check: string, folder: string): Promise<Finding[]> {
   try {
     await tryWriting(folder);
-    return [{ check, state: 'ok', message: `${folder} is writable` }, ...(await roomIn(check, folder))];
+    return withRoom({ check, state: 'ok', message: `${folder} is writable` }, await roomIn(check, folder));
   } catch (error) {
     return [unusable(check, folder, error)];
   }
+}
+
+/** An empty file can be created on a full disk: then only the disk is reported. */
+export function withRoom(written: Finding, room: readonly Finding[]): Finding[] {
+  return room.some(({ state }) => state === 'fail') ? [...room] : [written, ...room];
 }
 
 async function inboxFolder(source: InboxSource, environment: string): Promise<Finding[]> {

@@ -5,6 +5,7 @@ import { fingerprintOf } from '../../api/token-secrecy.ts';
 import type { Environment } from '../../config/config.ts';
 import { hasApiPrefix, NO_API_PREFIX } from '../../config/rules/environments.ts';
 import type { Clock } from '../../core/clock.ts';
+import { PoSyncError } from '../../core/errors.ts';
 import { orders, withoutStop } from '../../core/format.ts';
 import type { Http, HttpEnd } from '../../core/http.ts';
 import { checkClock, type Finding, failure } from './finding.ts';
@@ -33,9 +34,19 @@ export async function checkPartner(deps: Deps): Promise<Finding[]> {
     const message = `${environment.authUrl}${grant.path} issues tokens that are valid for ${Math.round(grant.lifetime / 1000)} s`;
     return [{ check: 'token', state: 'ok', message }, ...(await checkList(grant, deps))];
   } catch (error) {
-    const remedy = 'Check authUrl, the network and the certificate.';
-    return [failure('token', error, remedy), { check: 'API', state: 'skipped', message: 'needs a token' }];
+    return [failure('token', error, tokenRemedy(error)), { check: 'API', state: 'skipped', message: 'needs a token' }];
   }
+}
+
+/** An endpoint that answers is reached: its address, the network and the certificate are right, or another server has them. */
+function tokenRemedy(error: unknown): string {
+  const status = error instanceof PoSyncError ? error.facts['httpStatus'] : undefined;
+  if (status === 429) return "It limits requests. The daemon tries again; if this lasts, ask the API's owner.";
+  if (typeof status === 'number' && status >= 500)
+    return "It is in trouble. The daemon tries again; if this lasts, ask the API's owner.";
+  return typeof status === 'number'
+    ? 'Check authUrl and tokenPath.'
+    : 'Check authUrl, the network and the certificate.';
 }
 
 async function checkList({ value }: Grant, { http, clock, name, environment, timeout }: Deps): Promise<Finding[]> {

@@ -75,6 +75,22 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([]);
   });
 
+  it('warns of daemons that may have ended, as status does', async () => {
+    await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+    await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
+    const beat = async (id: string, left: number) => {
+      const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1 };
+      await store.redis.set(store.keys.daemon(id), JSON.stringify(daemon), 'PX', left);
+      await store.redis.zadd(store.keys.daemons, 1, id);
+    };
+    await beat('killed', 3_000);
+    const waiting = '1 may have ended, and 1 file in an inbox waits for one';
+    expect(await found()).toEqual([['daemon', 'warn', waiting]]);
+    await beat('alive', 60_000);
+    expect(await found()).toEqual([['daemon', 'warn', '1 running, 1 may have ended']]);
+  });
+
   it('warns of each pause of delivery', async () => {
     await store.redis.hset(store.keys.breaker, { code: 'http-403', reason: 'Forbidden', since: 1, probeAt: 2 });
     expect(await found()).toEqual([['delivery', 'warn', 'paused (http-403): Forbidden']]);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkFolders, roomFinding, unusable } from '../../../src/operate/doctor/check-folders.ts';
+import { checkFolders, roomFinding, unusable, withRoom } from '../../../src/operate/doctor/check-folders.ts';
 import { configOf } from '../../support/config-text.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -82,6 +82,14 @@ reports: { path: ${temp.path}/reports }
       { check: name, state, message: `${message} on the disk of /srv`, remedy },
     ]);
     expect(roomFinding(name, '/srv', 300_000_000)).toEqual([]);
+  });
+
+  it('on a full disk are reported once, although an empty file can be created there', () => {
+    const written = { check: 'folder data', state: 'ok', message: '/srv is writable' } as const;
+    const full = roomFinding('folder data', '/srv', 0);
+    expect(withRoom(written, full)).toEqual(full);
+    const low = roomFinding('folder data', '/srv', 50_000_000);
+    expect(withRoom(written, low)).toEqual([written, ...low]);
   });
 
   it('of another environment fail', async () => {

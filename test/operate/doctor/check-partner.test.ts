@@ -5,11 +5,11 @@ import { checkPartner } from '../../../src/operate/doctor/check-partner.ts';
 import { configOf, LEAST } from '../../support/config-text.ts';
 import { openWebServer } from '../../support/web-server.ts';
 
-/** What doctor finds at an API whose token endpoint works and whose list answers `status`. */
-async function findingOf(status: number, path = '/api/v1') {
+/** What doctor finds at an API whose list answers `status`; of its token endpoint, if that answers another `tokenStatus`. */
+async function findingOf(status: number, path = '/api/v1', tokenStatus = 200) {
   await using server = await openWebServer(({ url = '' }, response) => {
     const isToken = url.startsWith('/oauth');
-    response.writeHead(isToken ? 200 : status, { 'content-type': 'application/json' });
+    response.writeHead(isToken ? tokenStatus : status, { 'content-type': 'application/json' });
     response.end(isToken ? JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 60 }) : '{}');
   });
   await using http = openHttp({ connections: 1 });
@@ -24,7 +24,7 @@ async function findingOf(status: number, path = '/api/v1') {
     credentials: { clientId: 'id', clientSecret: 'secret' },
     timeout: 10_000,
   });
-  return findings.find(({ check }) => check === 'API');
+  return findings.find(({ check }) => check === (tokenStatus === 200 ? 'API' : 'token'));
 }
 
 it.each([
@@ -46,4 +46,13 @@ it.each(['/api', '/api/v2', ''])(
 
 it.each([403, 405, 501])('an address without the prefix that answers %i may be right', async (status) => {
   expect(await findingOf(status, '/purchasing')).toMatchObject({ state: 'warn' });
+});
+
+it.each([
+  [429, /^It limits requests\. The daemon tries again/],
+  [503, /^It is in trouble\. The daemon tries again/],
+  [302, /^Check authUrl and tokenPath\.$/],
+])('a token endpoint that answers %i has the remedy of that status', async (status, remedy) => {
+  const found = await findingOf(200, '/api/v1', status);
+  expect(found).toMatchObject({ state: 'fail', remedy: expect.stringMatching(remedy) });
 });
