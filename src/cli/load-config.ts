@@ -23,6 +23,7 @@ import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
+import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { openQueue } from '../queue/queue.ts';
 import { openStore } from '../redis/store.ts';
 import type { Shell } from './shell.ts';
@@ -171,10 +172,14 @@ function shortest(file: string, cwd: string): string {
  * The configuration; undefined if none was named and there is none in the usual place, so that the standard columns
  * apply. Throws like `openConfig`.
  */
-export async function configIfAny(args: CommonArgs & { source?: string }, shell: Shell): Promise<Config | undefined> {
+export async function configIfAny(
+  args: CommonArgs & { source?: string; files?: readonly string[] },
+  shell: Shell,
+): Promise<Config | undefined> {
   try {
     const { config, warnings } = await openConfig(args, shell, { confirm: false });
-    const doubts = args.source === undefined ? [...warnings, ...undecided(config)] : warnings;
+    const isDecided = args.source !== undefined || (await areFixFiles(args.files ?? [], shell.cwd));
+    const doubts = isDecided ? warnings : [...warnings, ...undecided(config)];
     if (!args.json) for (const doubt of doubts) shell.err(`warning: ${printable(doubt)}\n`);
     return config;
   } catch (error) {
@@ -183,6 +188,12 @@ export async function configIfAny(args: CommonArgs & { source?: string }, shell:
     if (!args.json) shell.err('No configuration found; checking with the standard columns.\n');
     return undefined;
   }
+}
+
+/** A fix file is read with the mapping of its batch. */
+async function areFixFiles(files: readonly string[], cwd: string): Promise<boolean> {
+  const batches = files.map((file) => batchNamedIn(path.resolve(cwd, file)).catch(() => undefined));
+  return files.length > 0 && !(await Promise.all(batches)).includes(undefined);
 }
 
 /** Why the standard columns apply although sources have mappings: there are several, and the command names none. */

@@ -282,6 +282,24 @@ First order as it would be sent:
     expect(await ask(true)).toBe('');
   });
 
+  test('does not say that the standard columns apply to a fix file, which has the mapping of its batch', async () => {
+    const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
+    const sources = '  - { type: inbox, name: one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }\n';
+    const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n${sources}mappings:\n  shop: { delimiter: ";" }\n`;
+    await writeFile(path.join(folder, 'own.yaml'), text);
+    const note = 'quantity: is empty (line 2 of batch 20261121T071500Z-one-a-3f2a91c0)';
+    const fix = `purchaseOrderNumber,articleCode,quantity,_error_line,_error_code,_error_message,_error_check\n1,A,1,2,missing,${note},\n`;
+    await writeFile(path.join(folder, 'fix.csv'), fix);
+    await writeFile(path.join(folder, 'standard.csv'), GOOD);
+    const ask = async (...files: string[]) => {
+      const shell = fakeShell({ cwd: folder });
+      await checkCommand({ files, json: false, config: 'own.yaml' }, shell);
+      return shell.written.err;
+    };
+    expect(await ask('fix.csv')).not.toContain('the standard columns apply;');
+    expect(await ask('fix.csv', 'standard.csv')).toContain('the standard columns apply;');
+  });
+
   test.each([{ config: 'nowhere.yaml' }, { source: 'erp' }])('needs a configuration if %j names one', async (named) => {
     const args = { files: ['standard.csv'], json: false, ...named };
     await expect(checkCommand(args, fakeShell({ cwd: folder }))).rejects.toMatchObject({ code: 'config-missing' });
