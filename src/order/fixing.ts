@@ -1,3 +1,4 @@
+import type { DeadLetterKind } from './outcome.ts';
 import type { FixTarget, Place } from './record.ts';
 
 /** The columns (in JSON: keys) that follow the input's own in a fix file. They are never sent. */
@@ -50,6 +51,19 @@ export const NUMBER_TAKEN =
 /** What discarding does not do: the number is free afterwards. */
 export const DISCARDED_AGAIN =
   'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.';
+
+/** The same of orders in conflict: their number is not free. */
+const DISCARDED_CONFLICT =
+  'A file that brings a discarded conflict again cannot send it while its number is accepted or in progress.';
+
+/** What discarding orders of these kinds does not do. */
+export function discardedAgain(kinds: readonly DeadLetterKind[]): string {
+  const isConflict = kinds.length > 0 && kinds.every((kind) => kind === 'conflict');
+  return isConflict ? DISCARDED_CONFLICT : DISCARDED_AGAIN;
+}
+
+/** What ends an unreadable version of an export: nobody can drop it. */
+export const NEXT_VERSION = 'po-sync reads the next complete version of the export; nobody has to do anything here.';
 
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
 export const NUMBER_KNOWN = 'number-known';

@@ -10,6 +10,7 @@ import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts'
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { NEXT_VERSION } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
@@ -102,7 +103,7 @@ function createSettleUnreadable(context: SettlementContext, { reportOf, putAway 
     if (begunWith !== undefined) {
       // Some orders were admitted: settled when each has its outcome.
       const total = await countAdmitted(batch.batch, { batches, ledger, ...store });
-      const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error));
+      const isKnown = await batches.admitted(batch.batch, total, since, errorOf(error, batch));
       return isKnown ? identity.sha256 : undefined;
     }
     const found = { error: await shownError(batch, error), ...identity };
@@ -157,8 +158,10 @@ async function inspectAgain({ path, source }: Batch, config: Config, batches: Ba
   return await inspectFile(path, mapping, { originals });
 }
 
-function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Report['error']> {
+function errorOf({ code, message, remedy: own, facts }: PoSyncError, { kind }: Batch): NonNullable<Report['error']> {
   const { line, column } = facts;
+  // Nobody can drop an export: the program that writes it replaces it.
+  const remedy = kind === 'export' ? own?.replace('Drop the complete file again.', NEXT_VERSION) : own;
   return {
     code,
     message,
@@ -170,7 +173,7 @@ function errorOf({ code, message, remedy, facts }: PoSyncError): NonNullable<Rep
 
 /** An error with the text of the line that it names. */
 async function shownError(batch: Batch, thrown: PoSyncError): Promise<NonNullable<Report['error']>> {
-  const error = errorOf(thrown);
+  const error = errorOf(thrown, batch);
   const { line, column } = error;
   if (line === undefined) return error;
   await using claim = await openClaim(batch);

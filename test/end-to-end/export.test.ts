@@ -107,6 +107,31 @@ describe('an export', () => {
     expect(fourth.page).toContain('<h1>Nothing here needs you');
   });
 
+  it('that is cut off ends with its next version, and no later version sends a discarded conflict: no text says otherwise', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: '- { name: erp, type: export, path: erp.json, mapping: erp, stable: 100ms, poll: 200ms }',
+    });
+    const file = path.join(place.folder, 'erp.json');
+    const order = (quantity: number) => JSON.stringify([{ PO_NO: '1001', MATNR: 'BOLT', MENGE: quantity }]);
+    await writeFile(file, order(5).slice(0, -2));
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+    const [cut] = await place.reportsNow();
+    if (cut === undefined) throw new Error('no report');
+    expect(cut.error?.remedy).toContain('po-sync reads the next complete version of the export');
+    expect(await place.read(cut, 'report.html')).not.toMatch(/drop/i);
+    expect((await place.run(['status'])).out.replace(/\s+/g, ' ')).toContain(
+      'of an export ends with its next readable version',
+    );
+
+    await writeFile(file, order(5));
+    await place.run(['start', '--once']);
+    await writeFile(file, order(6));
+    await place.run(['start', '--once']);
+    const { out } = await place.run(['dead-letters', 'discard', '--order', '1001', '--dry-run']);
+    expect(out).toContain('A file that brings a discarded conflict again cannot send it');
+  });
+
   it('of one name in several folders is several, each with a batch for each of its versions', async () => {
     await using place = await openWorkplace({
       more: MORE,

@@ -1,5 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
-import { DISCARDED_AGAIN, hasInbox, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../../order/fixing.ts';
+import { discardedAgain, hasInbox, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -228,7 +228,7 @@ function actions(
         ]
       : [];
   const name = number === '' ? 'This row' : number;
-  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${DISCARDED_AGAIN}`;
+  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${discardedAgain([kind])}`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;

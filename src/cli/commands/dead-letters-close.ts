@@ -10,7 +10,7 @@ import {
   type Resolution,
   resolveOrder,
 } from '../../operate/orders/resolve-order.ts';
-import { DISCARDED_AGAIN } from '../../order/fixing.ts';
+import { discardedAgain } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
@@ -100,7 +100,7 @@ function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isF
   return [
     discarded === 0 || isFinal
       ? ''
-      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${DISCARDED_AGAIN}\n`,
+      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${discardedAgain(Object.keys(kinds.counts()) as DeadLetterKind[])}\n`,
     ...lines,
   ].join('');
 }

@@ -149,7 +149,7 @@ export const CORRECT_FILE = 'Correct the file and drop the complete file again.'
 
 /** How a person dismisses an unreadable file. */
 export const DISMISS =
-  'To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.';
+  'To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.';
 
 /**
  * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An

@@ -1,5 +1,5 @@
 import { count, orders } from '../../core/format.ts';
-import { INTO_NO_INBOX } from '../../order/fixing.ts';
+import { INTO_NO_INBOX, NEXT_VERSION } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { Report } from '../report.ts';
 import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
@@ -100,9 +100,11 @@ function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
   if (replacedBy !== undefined) return [];
   const remedy = error?.remedy ?? 'Correct the file at that place.';
   const place = inbox === undefined ? undefined : html`The inbox is ${inboxText(inbox)}. `;
-  const drop = /\bdrop\b/i.test(remedy)
-    ? place
-    : html`Drop the complete file again ${inbox === undefined ? INTO_NO_INBOX : 'into the inbox'}. ${place}`;
+  const drop = remedy.includes(NEXT_VERSION)
+    ? undefined
+    : /\bdrop\b/i.test(remedy)
+      ? place
+      : html`Drop the complete file again ${inbox === undefined ? INTO_NO_INBOX : 'into the inbox'}. ${place}`;
   return [html`${remedy}`, html`${drop}Orders that the API already has are not sent again.`];
 }
 

@@ -119,7 +119,7 @@ describe('the status', () => {
         'Unreadable files',
         '  broken.csv, taken 5 min ago: Line 2 opens a quote that is never closed.',
         '  Close the quote.',
-        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.',
+        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.',
         '',
       ].join('\n'),
     );
@@ -186,7 +186,7 @@ describe('the status', () => {
         '  broken.csv: Close the quote.',
         '  order.pdf: Export a CSV.',
         '  old.csv: Correct the file and drop the complete file again.',
-        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later.\n',
+        '  To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.\n',
       ].join('\n'),
     );
   });
