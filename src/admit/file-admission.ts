@@ -1,4 +1,5 @@
 import { codeOf, PoSyncError } from '../core/errors.ts';
+import { fileMissing, isGone } from '../core/regular-file.ts';
 import { fileGone, openClaim } from '../intake/folders.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
@@ -225,7 +226,11 @@ async function admitAll(
   let total = 0;
   for await (const orders of pages()) {
     total += orders.length;
-    for (const page of orders.flatMap(pager.add)) if (!(await admitPage(page))) return undefined;
+    for (const page of orders.flatMap(pager.add)) {
+      // An open file can be read on after somebody removed it, who does not want the rest to be sent.
+      if (await isGone(file.path)) throw fileMissing(file.path, undefined);
+      if (!(await admitPage(page))) return undefined;
+    }
   }
   return (await admitPage(pager.rest())) ? total : undefined;
 }

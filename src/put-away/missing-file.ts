@@ -1,10 +1,14 @@
+import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
 import { counted, iso } from '../core/format.ts';
-import { fileGone } from '../intake/folders.ts';
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { isGone } from '../core/regular-file.ts';
+import { fileGone, openOwnFolder } from '../intake/folders.ts';
+import { type Batch, type Batches, isFinished } from '../ledger/batches/batches.ts';
 import type { Compact } from '../ledger/entry.ts';
 import { createdTwice, type Ledger } from '../ledger/ledger.ts';
 import { settledOrders } from '../ledger/retention.ts';
+import { batchTrouble } from '../log/events/batch.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { Place } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
@@ -49,6 +53,41 @@ export async function settleGone(
 function goneText(file: string, read: number, all: number | undefined): string {
   const unread = all === undefined ? 'its other orders' : counted(all - read, 'order');
   return `${file} was missing when its batch was cancelled: ${unread} of it were not read and not sent.`;
+}
+
+/**
+ * Builds the check whether the claimed file of a batch in progress is there, which nobody else does while its orders wait or
+ * delivery is paused. A batch whose file is gone says so, and the folder for it is created again; until the file is back.
+ */
+export function createPresenceCheck({ side: { batches }, store, config, log }: SettlementContext) {
+  return async ({ batch: name }: Batch): Promise<void> => {
+    const before = await batches.find(name);
+    if (before === undefined || !isClaimed(before)) return;
+    const reason = fileGone(before).message;
+    const isMissing = await isGone(before.path);
+    // A file is moved only after its batch is finished or turned away, so it was not moved by po-sync.
+    const batch = isMissing ? await batches.find(name) : before;
+    if (batch === undefined || !isClaimed(batch)) return;
+    if (!isMissing) return batch.unsettled?.reason === reason ? batches.readAgain(name) : undefined;
+    if (batch.unsettled?.reason !== reason) batchTrouble(log, { batch: name, reason });
+    await batches.notSettled(name, reason, store.time.now());
+    await keepFolder(batch, config);
+  };
+}
+
+function isClaimed(batch: Batch): boolean {
+  return batch.state !== 'done' && batch.turnedAway === undefined && !batch.cancelled && !isFinished(batch);
+}
+
+/** Where a person puts the file back. Reclaiming removes folders that are empty for long. */
+async function keepFolder({ batch, source, kind }: Batch, { sources }: Config): Promise<void> {
+  const inbox = sources.find(({ name, type }) => name === source && type === 'inbox');
+  if (inbox === undefined || kind !== 'inbox') return;
+  // The inbox itself may be away.
+  const folder = await openOwnFolder(inbox.path, 'processing', batch).catch(() => undefined);
+  if (folder === undefined) return;
+  const now = new Date();
+  await utimes(folder.path, now, now).finally(() => folder[Symbol.asyncDispose]());
 }
 
 type Deps = { batches: Batches; ledger: Ledger; store: Pick<Store, 'redis' | 'keys'> };

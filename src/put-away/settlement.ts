@@ -11,6 +11,7 @@ import { writeProgress } from '../report/write-report.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
 import { createFileChecks } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
+import { createPresenceCheck } from './missing-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createRecallOfBatches } from './recall-batches.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
@@ -50,6 +51,7 @@ export function openSettlement(context: SettlementContext) {
   const recall = createRecallOfBatches(context);
   const refresh = reportRefresher(context);
   const progress = progressWriter(context, settlement, withLease);
+  const checkPresence = createPresenceCheck(context);
 
   /** Settles an unreadable file. Waits for the report's lease, so that the final report is written last. */
   async function settleUnreadable(batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> {
@@ -79,7 +81,10 @@ export function openSettlement(context: SettlementContext) {
     progress,
     /** Keeps the report of every batch in progress current. */
     async progressAll(): Promise<void> {
-      for (const { batch } of await batches.underWay()) await progress(batch);
+      for (const batch of await batches.underWay()) {
+        await checkPresence(batch);
+        await progress(batch.batch);
+      }
     },
     /** Waits until the batches that are being settled are done. */
     [Symbol.asyncDispose]: () => queue.drained(),

@@ -141,6 +141,7 @@ it('a batch whose file is gone when its orders have their outcomes gets no repor
   await place.run(['resume']);
   const reason = `orders.csv is missing from ${here}: put it back there, or cancel the batch (po-sync batches cancel ${batch.slice(-8)})`;
   expect((await said(place, 'orders.csv is missing')).unsettled?.reason).toBe(reason);
+  await until('its orders', async () => (await json(place, 'status')).queue.unsettledOrders === 0);
   expect(place.stored().size).toBe(3);
   expect((await place.run(['status'])).out).toContain(reason);
   expect((await json(place, 'doctor')).findings).toContainEqual(

@@ -1859,6 +1859,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/listed-from-ledger.test.ts'],
   },
   {
+    without: 'the check while delivery is paused that claimed files are there',
+    file: 'src/put-away/settlement.ts',
+    find: 'await checkPresence(batch);',
+    replace: '',
+    tests: ['test/end-to-end/removed-while-paused.test.ts'],
+  },
+  {
+    without: 'the end of reading a file that was removed',
+    file: 'src/admit/file-admission.ts',
+    find: 'if (await isGone(file.path)) throw fileMissing(file.path, undefined);',
+    replace: '',
+    tests: ['test/end-to-end/removed-while-paused.test.ts'],
+  },
+  {
     without: 'what is known of a file before it moves to failed/',
     file: 'src/put-away/report-and-put-away.ts',
     find: 'await batches.turnAway(batch.batch, found);',

@@ -170,6 +170,15 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     await step.exec();
   }
 
+  /** Its file is back where it was missing. */
+  async function readAgain(batch: string): Promise<void> {
+    await redis
+      .multi()
+      .hdel(keys.batch(batch), 'unsettled')
+      .xadd(keys.changes, ...changeOf(batch))
+      .exec();
+  }
+
   /**
    * Every order is admitted: from now on the batch can be finished. False, and the batch is as it was, when Redis forgot
    * something since the reader began in the epoch `since`: then the file is to be read again. `unreadable`: why the rest
@@ -189,5 +198,5 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return (await runScript(redis, script, used, args)) !== -1;
   }
 
-  return { epoch, readingWaits, admitted };
+  return { epoch, readingWaits, readAgain, admitted };
 }

@@ -187,8 +187,8 @@ export function standingText({ batch, standing }: BatchView): string {
 }
 
 /** What it means that a batch is unsettled, and what to do. */
-export const unsettledText = ({ state }: Pick<Batch, 'state'>): string =>
-  `${state === 'reading' ? 'Its other orders are not read and not sent' : 'All orders of the file have their outcome'}. Remove the cause: po-sync tries again every few seconds.`;
+export const unsettledText = (batch: Batch): string =>
+  `${batch.state === 'reading' ? 'Its other orders are not read and not sent' : isFinished(batch) ? 'All orders of the file have their outcome' : 'Orders that were read are sent'}. Remove the cause: po-sync tries again every few seconds.`;
 
 /** How far a file is read that waits for delivery; undefined for any other. */
 export function readingText({ waitsAfter, held, ...batch }: Batch, before = ''): string | undefined {
