@@ -86,6 +86,12 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     return /<h2>What was sent<\/h2>.*<div>B</s.test(text) && text;
   });
   expect(form).toContain('Not sent. PO-1 is settled already');
+  const same = 'These are the articles and quantities that were sent.';
+  expect(form).not.toContain(same);
+  const equal = { ...typed, 'v.0.3': '7', 'v.1.0': 'PO-1', 'v.1.2': 'C', 'v.1.3': '2' };
+  await until('equal values', async () =>
+    (await (await person.submit(`${pathOf(id)}/fix`, equal)).text()).includes(same),
+  );
   const [, entered = '', content = ''] = /<h2>What you entered<\/h2>(.*)<h2>What was sent<\/h2>(.*)/s.exec(form) ?? [];
   expect(entered).toMatch(/data-title="quantity"><div>&lt;77&gt;<.*data-title="quantity"><div>78</s);
   expect(content).toMatch(/<div>B<.*<div>7<.*<div>C<.*<div>2</s);

@@ -1,4 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Mapping, mappingFor, plainMapping } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import type { Item } from '../../order/order.ts';
+import { columnNamed } from '../../parse/columns.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -73,14 +77,28 @@ async function comparedWith(
     if (row !== undefined) rows.set(Number(row), cells.set(Number(column), value));
   }
   if (rows.size === 0) return undefined;
-  const { batch, purchaseOrderNumber: number } = await readLetter(api, params['id'] ?? '');
+  const { batch, source, purchaseOrderNumber: number } = await readLetter(api, params['id'] ?? '');
   const header = (await api.base.batches.find(batch))?.inspection?.shape.header ?? [];
   const columns = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))].slice(0, MOST);
   const titles = columns.map((column) => header[column] || String(column + 1));
   const entered = [...rows.values()].slice(0, MOST).map((cells) => columns.map((at) => html`${cells.get(at) ?? ''}`));
   const found =
     number === '' ? undefined : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
-  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${found && itemsPart(found.history, 'What was sent')}`;
+  const mapping = mappingFor(api.base.config, source) ?? plainMapping();
+  const isSame = haveItems([...rows.values()], found?.history.content?.items ?? [], { header, mapping });
+  const same = isSame ? html`<p>These are the articles and quantities that were sent.</p>` : undefined;
+  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${same}${found && itemsPart(found.history, 'What was sent')}`;
+}
+
+type ReadBy = { header: readonly string[]; mapping: Mapping };
+
+/** Whether rows that were entered have exactly these items, written in the same way. */
+function haveItems(rows: readonly ReadonlyMap<number, string>[], items: readonly Item[], { header, mapping }: ReadBy) {
+  const [article, quantity] = [columnNamed('articleCode', header, mapping), columnNamed('quantity', header, mapping)];
+  if (article === undefined || quantity === undefined || items.length === 0) return false;
+  const entered = rows.map((cells) => JSON.stringify([cells.get(article)?.trim(), cells.get(quantity)?.trim()]));
+  const sent = items.map((item) => JSON.stringify([item.articleCode, String(item.quantity)]));
+  return isDeepStrictEqual(entered.toSorted(), sent.toSorted());
 }
 
 /** Errors that end when a person waits. */
