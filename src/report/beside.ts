@@ -101,7 +101,7 @@ async function pageOf(settledPath: string, folder: string): Promise<string | und
 }
 
 /** The report's page with the links of its copy next to the settled file. */
-export async function pageFor(folder: string, fixes: readonly PlacedFix[], links?: Links): Promise<string> {
+async function pageFor(folder: string, fixes: readonly PlacedFix[], links?: Links): Promise<string> {
   const page = await readFile(join(folder, 'report.html'), 'utf8');
   const report = `${basename(dirname(folder))}/${basename(folder)}`;
   const inbox = links && inboxOf(links.settledPath);
