@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
@@ -99,4 +99,25 @@ it('after a restore of what Redis had before the last short run, no order of tha
       ['LAST', 1],
     ]),
   );
+});
+
+it('between the private Redis and another one, in both directions, no order that was sent meanwhile is created again', async () => {
+  await using place = await openWorkplace({ redis: 'private' });
+  const once = async (...numbers: string[]) => {
+    const rows = numbers.map((number) => `${number},NEW,A,1\n`).join('');
+    await place.drop(`${numbers.join('-')}.csv`, `${HEAD}\n${rows}`);
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+  };
+  const own = await readFile(place.config, 'utf8');
+  await once('PRIVATE');
+  const other = `${own}\nredis: { url: '${await openDatabase()}' }\n`;
+  await writeFile(place.config, other);
+  await once('PRIVATE', 'OTHER');
+  await writeFile(place.config, own);
+  await once('PRIVATE', 'OTHER', 'AGAIN');
+  expect(Object.fromEntries(place.stored())).toEqual({ PRIVATE: 1, OTHER: 1, AGAIN: 1 });
+  expect((await place.run(['explain', 'OTHER'])).out).toContain('accepted');
+  await writeFile(place.config, other);
+  await once('AGAIN', 'OTHER');
+  expect([...place.stored().values()]).toEqual([1, 1, 1]);
 });
