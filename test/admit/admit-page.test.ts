@@ -456,6 +456,12 @@ it('a cancellation names what was accepted before, and that the rest of the file
   expect(cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true })).toBe(
     '1,784 orders of b1 cancelled; 3,931 orders had been accepted before; 1 order may have been sent and could not be cancelled; the rest of the file is cancelled as it is read.',
   );
+  expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: true, unread: 200 })).toBe(
+    '1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.',
+  );
+  expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: false, unread: 200 })).toBe(
+    '1 order of b1 cancelled; 200 orders of the file were not read and not sent.',
+  );
   expect(cancelledText(batch, { cancelled: 2, accepted: 0, underWay: 0, reading: false })).toBe(
     '2 orders of b1 cancelled.',
   );

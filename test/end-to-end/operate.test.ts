@@ -170,7 +170,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('batches show and dead-letters find a batch by the name of its file, which batches cancel does not take', async () => {
+  it('batches show and dead-letters find a batch by the name of its file, which batches cancel takes only of a batch that is not finished', async () => {
     const { batch } = await report();
     expect((await json('batches', 'show', 'orders.csv')).document).toMatchObject({ batch });
     const { document: ofFile } = await json('dead-letters', 'list', '--batch', 'orders.csv');

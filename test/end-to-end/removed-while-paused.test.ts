@@ -69,3 +69,34 @@ it('the rest of a file that is removed while it is read is not sent until the fi
   expect(place.stored().size).toBe(3000);
   expect([...place.stored().values()].every((times) => times === 1)).toBe(true);
 });
+
+it('cancel takes the name of a file, and counts the orders that were not read', async () => {
+  await using place = await openWorkplace();
+  await place.run(['pause']);
+  place.start(['start']);
+  await place.drop('long.csv', csvOf(3000));
+  const { batch } = await until('the file to wait', async () => {
+    const one = await shown(place);
+    return one?.waitsAfter === undefined ? undefined : one;
+  });
+  await remove(place, batch, 'long.csv');
+  await missing(place);
+  const { out } = await place.run(['batches', 'cancel', 'long.csv', '--dry-run']);
+  expect(out).toMatch(
+    new RegExp(`^Would cancel the orders of ${batch} that were not sent: 3,000 orders \\([\\d,]+ of them`),
+  );
+  await place.run(['resume']);
+  await until('what was read', async () => {
+    const { queue } = JSON.parse((await place.run(['--json', 'status'])).out);
+    return place.stored().size > 0 && queue.unsettledOrders === 0;
+  });
+  const sent = place.stored().size;
+  const cancelled = JSON.parse((await place.run(['--json', 'batches', 'cancel', 'long.csv', '--yes'])).out);
+  expect(cancelled).toMatchObject({ batch, cancelled: 0, accepted: sent, underWay: 0, unread: 3000 - sent });
+  const report = await until('the report', async () =>
+    (await place.reportsNow()).find(({ state }) => state === 'finished'),
+  );
+  expect(report.warnings).toContainEqual(
+    expect.stringContaining(`${(3000 - sent).toLocaleString('en')} orders of it were not read`),
+  );
+});

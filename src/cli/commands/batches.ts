@@ -1,8 +1,9 @@
-import { counted, iso, withoutStop } from '../../core/format.ts';
+import { count, counted, iso, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import {
   cancelBatch,
   cancelledText,
+  countUnread,
   dismissLost,
   isFinished,
   isLost,
@@ -80,7 +81,7 @@ export async function batchesShowCommand(args: CommonArgs & { batch: string }, s
 /** `batches release BATCH`: resumes delivery of a held batch. */
 export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
-  const batch = await findBatch(args.batch, context.batches);
+  const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
   if (batch.held === undefined) throw notHeld(batch);
   const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
@@ -99,9 +100,10 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
 /** `batches cancel BATCH`: cancels orders that were never sent. 2: some orders were or may have been sent. */
 export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: true });
-  const batch = await findBatch(args.batch, context.batches);
+  const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
   if (batch.state === 'done') return await dismiss(await viewOf(batch, context), args, context, shell);
-  const left = remaining(batch);
+  const unread = await countUnread(batch, context);
+  const left = `${remaining(batch)}${unread > 0 ? ` (${count(unread)} of them not read yet)` : ''}`;
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
     else shell.out(sentences(`Would cancel the orders of ${batch.batch} that were not sent: ${left}.\n`, shell));

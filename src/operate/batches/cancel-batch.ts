@@ -7,14 +7,16 @@ import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, ordersUnderWay } from '../../ledger/job.ts';
 import { cancelledResult } from '../../ledger/ledger.ts';
 import { next } from '../../ledger/state-machine/next.ts';
+import { countSettled } from '../../order/outcome.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type BatchView, CORRECT_FILE, isDismissed } from './list-batches.ts';
 
 /**
  * `cancelled`: orders that were never sent. `accepted`: orders that the API had accepted by then. `underWay`: orders that were or may have been sent and have no outcome yet;
- * they continue. `reading`: the rest of the file is canceled as it is read.
+ * they continue. `reading`: the rest of the file is canceled as it is read. `unread`: how many orders that is, or how many were
+ * not read because the file is gone; absent where there are none, or their number is not known.
  */
-type Cancelled = { cancelled: number; accepted: number; underWay: number; reading: boolean };
+type Cancelled = { cancelled: number; accepted: number; underWay: number; reading: boolean; unread?: number };
 
 /** A page that was being admitted when the batch was canceled is complete after this many milliseconds. */
 const LOOK_AGAIN = 300;
@@ -52,18 +54,33 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
   const atBatch = (after?.counts.cancelled ?? 0) - (before?.counts.cancelled ?? 0);
   const { accepted } = (after ?? before)?.counts ?? counts;
   const reading = after?.state === 'reading' && after.unsettled === undefined;
-  return { cancelled: Math.max(cancelled, atBatch), accepted, underWay, reading };
+  const unread = before?.state === 'reading' && after ? unreadIn(after, underWay) : 0;
+  return { cancelled: Math.max(cancelled, atBatch), accepted, underWay, reading, ...(unread > 0 && { unread }) };
+}
+
+/** How many orders of a file, as far as it was counted, are not read yet. */
+export async function countUnread(batch: Batch, context: OperatorContext): Promise<number> {
+  return batch.state === 'reading' ? unreadIn(batch, await countUnderWay(batch.batch, context)) : 0;
+}
+
+function unreadIn({ inspection, counts }: Batch, underWay: number): number {
+  return Math.max((inspection?.orders ?? 0) - countSettled(counts) - underWay, 0);
 }
 
 /** What a cancellation did, in words. */
 export function cancelledText(
   { batch }: Pick<Batch, 'batch'>,
-  { cancelled, accepted, underWay, reading }: Cancelled,
+  { cancelled, accepted, underWay, reading, unread = 0 }: Cancelled,
 ): string {
   const kept = [
     accepted > 0 ? `${counted(accepted, 'order')} had been accepted before` : '',
     underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
-    reading ? 'the rest of the file is cancelled as it is read' : '',
+    reading
+      ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`
+      : '',
+    !reading && unread > 0
+      ? `${counted(unread, 'order')} of the file ${unread === 1 ? 'was' : 'were'} not read and not sent`
+      : '',
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
   return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.`;

@@ -12,12 +12,12 @@ import type { OperatorContext } from '../operator-context.ts';
 
 /**
  * Finds a batch by its name or the end of its name; the last eight characters are enough. `byFile`: also by the name of its
- * file, if only one batch has it. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
+ * file, if only one batch has it, or only one that is `unfinished`. Throws PoSyncError `batch-unknown`, `batch-ambiguous`.
  */
 export async function findBatch(
   text: string,
   batches: Pick<Batches, 'find' | 'names'>,
-  { byFile = false } = {},
+  { byFile }: { byFile?: true | 'unfinished' } = {},
 ): Promise<Batch> {
   const exact = await batches.find(text);
   if (exact) return exact;
@@ -28,7 +28,8 @@ export async function findBatch(
   if (batch) return batch;
   const ofFile = await batchesOfFile(text, batches);
   if (ofFile.length === 0) throw unknownBatch(text);
-  if (byFile && ofFile[0] !== undefined && ofFile.length === 1) return ofFile[0];
+  const [only, ...others] = byFile === 'unfinished' ? ofFile.filter(({ state }) => state !== 'done') : ofFile;
+  if (byFile && only !== undefined && others.length === 0) return only;
   throw namesFile(text, ofFile);
 }
 
