@@ -54,7 +54,7 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
     field,
     code: fault,
     value: shorten(value),
-    message: fault === 'called-off' ? calledOffSentence(field, detail) : sentence(fault, detail),
+    message: sentence(fault, field, detail),
   };
 }
 
@@ -78,7 +78,7 @@ export function columnNumbers(row: { place: Place; cells: readonly string[] }, f
   return { ...problemOf('two-readings', row.place, field, value), message };
 }
 
-function sentence(fault: Exclude<Fault, 'called-off'>, detail: string): string {
+function sentence(fault: Fault, field: string, detail: string): string {
   switch (fault) {
     case 'missing':
     case 'too-long':
@@ -100,6 +100,8 @@ function sentence(fault: Exclude<Fault, 'called-off'>, detail: string): string {
     case 'too-large':
     case 'too-precise':
       return quantitySentence(fault, detail);
+    case 'called-off':
+      return calledOffSentence(field, detail);
     default:
       return shapeSentence(fault, detail);
   }
