@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bucketOf, createPace, quantile, SPAN, STEP } from '../../src/admin/pace/pace.ts';
-import { createPaceSeries, lastMinute, paceColumns } from '../../src/admin/pace/pace-series.ts';
+import { createAnswerTimes, createPaceSeries, lastMinute, paceColumns } from '../../src/admin/pace/pace-series.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Meter } from '../../src/log/meter.ts';
 import type { Store } from '../../src/redis/store.ts';
@@ -95,6 +95,23 @@ describe('the series', () => {
     const { createP50Ms, createP95Ms } = paceColumns(await read(), undefined, now);
     expect(createP50Ms.at(-1)).toBeCloseTo(10, -1);
     expect(createP95Ms.at(-1)).toBeGreaterThan(180);
+  });
+
+  it('shows an API that became slow in the last ten seconds, before it shows in the minute', async () => {
+    const daemon = startDaemon();
+    const answers = createAnswerTimes(store);
+    for (let i = 0; i < 400; i += 1) daemon.request('create', 201, 8);
+    now += 3 * STEP;
+    for (let i = 0; i < 20; i += 1) daemon.request('create', 201, 2_000);
+    await daemon[Symbol.asyncDispose]();
+    now += STEP + 2_000;
+    const { createP50Ms = 0, latestP50Ms } = (await answers()) ?? {};
+    expect(createP50Ms).toBeLessThan(10);
+    expect(latestP50Ms).toBeGreaterThan(1_900);
+    now += 2 * STEP;
+    expect(await answers()).toMatchObject({ createP50Ms, latestP50Ms: null });
+    now += 60_000;
+    expect(await answers()).toBeUndefined();
   });
 
   it('shows a change to a step that was read before, and only the last hour', async () => {

@@ -22,10 +22,11 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   const { status } = await api.snapshot();
   const series = await api.pace();
   const { queue, deadLetters, daemons, token, pauses, now } = status;
-  const { acceptedPerSecond, createP50Ms, createP95Ms } = lastMinute(series);
+  const { acceptedPerSecond, createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
   const figures: Figure[] = [
     ['orders per second', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
-    ['ms, answer of the API (median)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
+    ['ms, answer of the API (median of the last 10 s)', latestP50Ms ?? '–', { pace: 'latestP50Ms' }],
+    ['ms, answer of the API (median of a minute)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
     ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
     ['not settled (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
     ...(queue.unreadOrders > 0 ? [unreadFigure(queue.unreadOrders)] : []),

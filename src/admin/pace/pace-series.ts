@@ -1,4 +1,5 @@
 import type { CircuitBreaker } from '../../deliver/circuit-breaker.ts';
+import type { AnswerTimes } from '../../operate/delivery/read-status.ts';
 import type { Store } from '../../redis/store.ts';
 import { COUNTED, type Counts, type Levels, type PaceEntry, quantile, SPAN, STEP, stepAt } from './pace.ts';
 
@@ -128,9 +129,23 @@ export function paceColumns({ summary, end }: PaceSeries, after: number | undefi
   return { at: at.map((ms) => ms / 1_000), ...(columns as Record<keyof Row, (number | null)[]>) };
 }
 
+/** Milliseconds at the end of the last minute whose answers show a change before they are many of that minute. */
+const LATEST = 2 * STEP;
+
 /** What was done in the last minute, for figures. */
 export function lastMinute({ summary, end }: PaceSeries) {
-  return summaryJson(summary(end() - 60_000, end()));
+  const latestP50Ms = rounded(summary(end() - LATEST, end())?.p50);
+  return { ...summaryJson(summary(end() - 60_000, end())), latestP50Ms };
+}
+
+/** Reads how long the API took to answer create requests in the last minute; undefined when it answered none. */
+export function createAnswerTimes(store: Parameters<typeof createPaceSeries>[0]) {
+  const series = createPaceSeries(store, { during: async () => [] });
+  return async (): Promise<AnswerTimes | undefined> => {
+    await series.refresh();
+    const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
+    return createP50Ms === null || createP95Ms === null ? undefined : { createP50Ms, createP95Ms, latestP50Ms };
+  };
 }
 
 type Row = ReturnType<typeof summaryJson>;

@@ -1,3 +1,4 @@
+import { createAnswerTimes } from '../../admin/pace/pace-series.ts';
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
@@ -15,7 +16,7 @@ import { inboxTrouble, type SourceStatus } from '../../operate/delivery/source-s
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen } from '../terminal/live-view.ts';
-import { pauseStepsText, waitLines } from '../terminal/pause-view.ts';
+import { answerTimeFacts, pauseStepsText, waitLines } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchTable, readingLines, unreadableLines, unreadableRemedies, unsettledLines } from './batch-view.ts';
@@ -35,15 +36,17 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
   if (args.watch && args.exitCode) throw watchWith('--exit-code');
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const start = startCommandOf(context.config);
+  const answerTimes = createAnswerTimes(context.store);
+  const read = async () => ({ ...(await readStatus(context)), lastMinute: await answerTimes() });
   if (!args.watch) {
-    const status = await readStatus(context);
+    const status = await read();
     if (args.json) printJson(shell, statusJson(status));
     else shell.out(statusText(status, formatOf(shell), start));
     return args.exitCode && needsPerson(status) ? 2 : 0;
   }
   const screen = createLiveScreen(shell.streams.out, () => shell.columns);
   while (!shell.signal.aborted) {
-    const text = statusText(await readStatus(context), formatOf(shell), start);
+    const text = statusText(await read(), formatOf(shell), start);
     // Lines that no longer fit the terminal could not be replaced.
     if (shell.isTTY) screen.show(linesThatFit(text, shell.rows - 1));
     else shell.out(`${text}\n`);
@@ -94,6 +97,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ['daemons', daemonsText(status, start, paint)],
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],
+    ...answerTimeFacts(status),
     ...listFacts(status, paint),
     ['dead letters', deadLettersText(status, paint)],
     ...noticeFacts(status, paint),

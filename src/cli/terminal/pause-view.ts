@@ -71,3 +71,16 @@ function waitInShort(wait: Wait): string {
 function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>): string {
   return order ?? `batch ${batch.slice(-8)}`;
 }
+
+/** How long the API takes to answer; the last ten seconds show that it became slow before the minute does. */
+export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
+  if (lastMinute === undefined) return [];
+  const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute;
+  const latest = latestP50Ms === null ? '' : `${shortTime(latestP50Ms)} in the last 10 s, `;
+  const minute = `${shortTime(createP50Ms)} in the last minute (slowest 5 %: ${shortTime(createP95Ms)})`;
+  return [['API answers', `median ${latest}${minute}`]];
+}
+
+function shortTime(ms: number): string {
+  return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

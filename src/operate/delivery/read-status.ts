@@ -49,7 +49,11 @@ export type Status = {
   /** Never its value. */
   token: { present: boolean; expiresInMs?: number };
   pauses: ShownPause[];
+  lastMinute?: AnswerTimes | undefined;
 };
+
+/** Milliseconds of an answer to a create request in the last minute; `latestP50Ms` in its last ten seconds, if there was one. */
+export type AnswerTimes = { createP50Ms: number; createP95Ms: number; latestP50Ms: number | null };
 
 const PAGE = 500;
 

@@ -137,6 +137,16 @@ describe('the status', () => {
     expect(shown).toMatchObject({ listFailure: { since: '2026-11-21T11:58:25.000Z' } });
   });
 
+  it('says how long the API takes to answer, as its schema has it', async () => {
+    const status = { ...STATUS, lastMinute: { createP50Ms: 8.1, createP95Ms: 2_057, latestP50Ms: 2_057 } };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      '\n  API answers   median 2.1 s in the last 10 s, 9 ms in the last minute (slowest 5 %: 2.1 s)\n',
+    );
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    expect(ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(status))))).toBe(true);
+  });
+
   it.each([100, 80, 70])('fits into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
     expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);
