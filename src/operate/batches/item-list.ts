@@ -8,7 +8,7 @@ import { fileOf } from '../orders/order-content.ts';
 import { type AcceptedOrder, acceptedIn, inPieces, type ListedBatch, listLine } from './order-list.ts';
 
 /** Milliseconds in which the files of a list are read, and that a list waits for another one before. */
-export const LIST_TAKES = 60_000;
+const LIST_TAKES = 60_000;
 
 type ItemContext = Pick<OperatorContext, 'batches' | 'clock' | 'config' | 'ledger'>;
 

@@ -21,7 +21,7 @@ export type ItemReading = AsyncGenerator<SentOrder[], Unread>;
  * Reads a file once as admission does, and follows no link. An order is only among them if the digest proves that its
  * items were sent. Does not reject.
  */
-export async function* itemsInFile(wanted: WantedItems, deps: HowToReadDeps, signal: AbortSignal): ItemReading {
+async function* itemsInFile(wanted: WantedItems, deps: HowToReadDeps, signal: AbortSignal): ItemReading {
   try {
     await using opened = await openClaim(wanted);
     const inspection = await inspectWanted({ ...wanted, path: opened.path }, deps, signal);
