@@ -62,9 +62,6 @@ export function discardedAgain(kinds: readonly DeadLetterKind[]): string {
   return isConflict ? DISCARDED_CONFLICT : DISCARDED_AGAIN;
 }
 
-/** What ends an unreadable version of an export: nobody can drop it. */
-export const NEXT_VERSION = 'po-sync reads the next complete version of the export; nobody has to do anything here.';
-
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
 export const NUMBER_KNOWN = 'number-known';
 

@@ -10,7 +10,6 @@ import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts'
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
-import { NEXT_VERSION } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
@@ -20,7 +19,7 @@ import { writeAnswered } from '../report/answer.ts';
 import { correctionOf } from '../report/corrections.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
-import type { Report } from '../report/report.ts';
+import { exportRemedy, type Report } from '../report/report.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
@@ -160,8 +159,7 @@ async function inspectAgain({ path, source }: Batch, config: Config, batches: Ba
 
 function errorOf({ code, message, remedy: own, facts }: PoSyncError, { kind }: Batch): NonNullable<Report['error']> {
   const { line, column } = facts;
-  // Nobody can drop an export: the program that writes it replaces it.
-  const remedy = kind === 'export' ? own?.replace('Drop the complete file again.', NEXT_VERSION) : own;
+  const remedy = kind === 'export' ? exportRemedy(own) : own;
   return {
     code,
     message,

@@ -48,6 +48,23 @@ export function wasChanged({ error }: Pick<Report, 'error'>): boolean {
   return error?.code === 'unreadable-changed';
 }
 
+/** What ends an unreadable version of an export: nobody can drop it. */
+const NEXT_VERSION = 'po-sync reads the next complete version of the export; nobody has to do anything here.';
+
+const READ_AGAIN =
+  'po-sync reads the export again when the daemon was restarted with another mapping, or when it is written again.';
+
+/** The remedy of an unreadable version of an export: the program that writes it replaces it. */
+export function exportRemedy(own = 'Correct it in the program that writes it.'): string {
+  const alone = own.replace('Drop the complete file again.', NEXT_VERSION);
+  return alone === own ? `${own.replace('Drop the complete file again, or c', 'C')} ${READ_AGAIN}` : alone;
+}
+
+/** Whether a remedy is one of `exportRemedy`. */
+export function isForExport(remedy: string): boolean {
+  return [NEXT_VERSION, READ_AGAIN].some((text) => remedy.includes(text));
+}
+
 /** A comma in a list of facts is hard to see. */
 const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
 

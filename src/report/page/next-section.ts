@@ -1,7 +1,7 @@
 import { count, orders } from '../../core/format.ts';
-import { INTO_NO_INBOX, NEXT_VERSION } from '../../order/fixing.ts';
+import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import type { Report } from '../report.ts';
+import { isForExport, type Report } from '../report.ts';
 import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
 
@@ -100,7 +100,7 @@ function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
   if (replacedBy !== undefined) return [];
   const remedy = error?.remedy ?? 'Correct the file at that place.';
   const place = inbox === undefined ? undefined : html`The inbox is ${inboxText(inbox)}. `;
-  const drop = remedy.includes(NEXT_VERSION)
+  const drop = isForExport(remedy)
     ? undefined
     : /\bdrop\b/i.test(remedy)
       ? place
