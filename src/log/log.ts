@@ -27,6 +27,8 @@ export type LogOptions = {
   redaction?: Redaction;
   /** Monotonic milliseconds. */
   now?: () => number;
+  /** Completes commands that facts name. */
+  hints?: (facts: Record<string, unknown>) => Record<string, unknown>;
 };
 
 /**
@@ -35,8 +37,9 @@ export type LogOptions = {
  * with growing gaps.
  */
 export function createLog(options: LogOptions): Log {
-  const { level, pretty, colour = false, stream, secrets = [], redaction = createRedaction() } = options;
+  const { level, pretty, colour = false, stream, secrets = [], redaction = createRedaction(), hints } = options;
   for (const secret of secrets) redaction.hideSecret(secret.reveal());
+  const shown = (facts: Record<string, unknown>) => (hints ? hints(loggable(facts)) : loggable(facts));
   const form = pretty ? prettyLine({ colour }) : (line: string) => line;
   const repeats = createRepeats(options.now ?? (() => performance.now()));
   const lines = createLogLines(stream, (line) => form(redaction.redactLine(line)));
@@ -53,7 +56,7 @@ export function createLog(options: LogOptions): Log {
           if (line) method.apply(this, line);
         },
       },
-      formatters: { level: (label) => ({ level: label }), log: loggable, bindings: loggable },
+      formatters: { level: (label) => ({ level: label }), log: shown, bindings: loggable },
     },
     lines,
   );
@@ -137,14 +140,11 @@ const LONGEST_LIST = 20;
 export function loggable(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) => {
-      const plain = SECRET_NAME.test(name) && !isCountOrSwitch(value) ? HIDDEN : plainValue(value);
+      const plain =
+        SECRET_NAME.test(name) && !['number', 'boolean'].includes(typeof value) ? HIDDEN : plainValue(value);
       return plain === undefined ? [] : [[name, plain]];
     }),
   );
-}
-
-function isCountOrSwitch(value: unknown): boolean {
-  return typeof value === 'number' || typeof value === 'boolean';
 }
 
 function plainValue(value: unknown): unknown {

@@ -1,6 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openWorkplace } from '../support/workplace.ts';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 it('on a protected environment, the commands that texts name can be run as they are shown', async () => {
   await using place = await openWorkplace({ environment: 'production' });
@@ -16,6 +18,22 @@ it('on a protected environment, the commands that texts name can be run as they 
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--confirm production') });
   expect((await place.run(['--json', 'pause'])).out).not.toContain('--confirm');
   expect(await place.run(['--confirm', 'production', 'resume'])).toMatchObject({ code: 0 });
+});
+
+it('on a protected environment, the commands that the log names can be run as they are shown', async () => {
+  await using place = await openWorkplace({ environment: 'production' });
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
+  await place.run(['pause']);
+  const daemon = place.start(['start', '--confirm', 'production']);
+  await place.drop('gone.csv', csvOf(3));
+  const batch = await until('its orders to wait', async () => {
+    const [one] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+    return one?.state === 'sending' && String(one.batch);
+  });
+  await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
+  await until('the line of the log', () => daemon.out().includes('gone.csv is missing from'));
+  expect(daemon.out()).toContain(`(po-sync --confirm production batches cancel ${batch.slice(-8)})`);
 });
 
 it('elsewhere they are shown without it', async () => {

@@ -56,6 +56,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
     secrets: [...valuesOf(config, secrets), ...adminTokens.values(), ...network.secrets],
     redaction,
+    ...(shell.hints && { hints: shell.hints }),
   });
   daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
   for (const warning of [...warnings, ...secrets.warnings, ...network.warnings]) {
