@@ -21,7 +21,9 @@ const FILTERS: readonly OptionDefinition[] = [
   { flags: '--order <number>', text: 'only this order' },
 ];
 
-const BATCH = { flags: '<batch>', key: 'batch', text: 'its name, or the end of it' };
+const NAMES = "its name, the end of it, or its file's name if no other";
+const BATCH = { flags: '<batch>', key: 'batch', text: `${NAMES} batch has it` };
+const UNFINISHED = { ...BATCH, text: `${NAMES} unfinished batch has it` };
 const ORDER = { flags: '<order>', key: 'order', text: 'order number' };
 const SHOWN: ExitCode = ['0', 'shown'];
 const NOT_DONE: ExitCode = ['1', 'nothing changed: not found, not confirmed, or Redis is not reachable'];
@@ -51,7 +53,7 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'batches show',
     summary: 'Show one batch.',
-    argument: { ...BATCH, text: "its name, the end of it, or its file's name if no other batch has it" },
+    argument: BATCH,
     examples: ['po-sync batches show 3f2a91c0', 'po-sync batches show orders.csv'],
     exits: [SHOWN, ['1', 'the batch is unknown, or Redis is not reachable']],
     load: async () => (await import('../batches.ts')).batchesShowCommand,
@@ -59,7 +61,7 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'batches release',
     summary: 'Release a held batch: its remaining orders are sent.',
-    argument: BATCH,
+    argument: UNFINISHED,
     options: [DRY_RUN, YES],
     examples: ['po-sync batches release 3f2a91c0'],
     exits: [['0', 'released'], NOT_DONE],
@@ -68,7 +70,7 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'batches cancel',
     summary: 'Cancel the orders of a batch that were certainly never sent.',
-    argument: BATCH,
+    argument: UNFINISHED,
     options: [DRY_RUN, YES],
     examples: ['po-sync batches cancel 3f2a91c0 --dry-run'],
     exits: [['0', 'cancelled'], NOT_DONE, ['2', 'some orders were or may have been sent']],
