@@ -84,16 +84,16 @@ async function keepFolder({ batch, source, kind }: Batch, { sources }: Config): 
   const inbox = sources.find(({ name, type }) => name === source && type === 'inbox');
   if (inbox === undefined || kind !== 'inbox') return;
   // The inbox itself may be away.
-  const folder = await openOwnFolder(inbox.path, 'processing', batch).catch(() => undefined);
+  await using folder = await openOwnFolder(inbox.path, 'processing', batch).catch(() => undefined);
   if (folder === undefined) return;
   const now = new Date();
-  await utimes(folder.path, now, now).finally(() => folder[Symbol.asyncDispose]());
+  await utimes(folder.path, now, now);
 }
 
 type Deps = { batches: Batches; ledger: Ledger; store: Pick<Store, 'redis' | 'keys'> };
 
 /** The report of a batch whose file is gone says which of its orders it lists. */
-export function fromLedger(report: Report): Report {
+function fromLedger(report: Report): Report {
   const warning = `${report.file} was missing when this report was written. Its orders are listed from the ledger: those that the API accepted, without their lines, those that were cancelled and those that need a person. Duplicates and rows that failed a check may be missing. The counts are complete.`;
   return { ...report, warnings: [...report.warnings, warning] };
 }
@@ -102,7 +102,7 @@ export function fromLedger(report: Report): Report {
  * The orders of a batch whose file is gone, as far as the ledger knows them: those that need a person, those that were
  * cancelled, and those that were accepted. The line is 0 where it is not known. Reads the complete ledger, a page at a time.
  */
-export async function* knownOrders(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {
+async function* knownOrders(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {
   yield* waiting(batch, deps);
   yield* cancelled(batch, deps);
   yield* accepted(batch, deps);
