@@ -281,10 +281,10 @@ describe('what is in the inbox and its folders', () => {
     expect(found.settledPath).toMatch(/failed.*broken\.csv$/);
     expect((await json('status')).unreadable).toMatchObject([{ file: 'broken.csv' }]);
     expect((await place.run(['status'])).out).toContain(
-      'remove it from failed/ in its inbox, or from done/ if it was changed later.\n',
+      'remove it from failed/ in its inbox, or from done/ if it was changed later.',
     );
     expect((await place.run(['batches', 'list', '--open'])).out).toContain(
-      'remove it from failed/ in its inbox, or from done/ if it was changed later.\n',
+      'remove it from failed/ in its inbox, or from done/ if it was changed later.',
     );
     expect((await place.run(['batches', 'show', 'broken.csv'])).out).toContain(
       `${found.error.remedy} To dismiss it, remove it:\n  ${found.settledPath}\n`,
