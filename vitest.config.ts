@@ -27,6 +27,7 @@ const LONG = [
   'test/admin/control-api.test.ts',
   'test/admin/item-list.test.ts',
   'test/admin/metrics.test.ts',
+  'test/admin/order-list.test.ts',
   'test/admin/upload.test.ts',
   'test/cli/commands/sandbox.test.ts',
   'test/end-to-end/dead-letters-close.test.ts',
