@@ -45,13 +45,14 @@ export type ExportVersions = ReturnType<typeof createExportVersions>;
 export function createExportVersions({ config, redis, keys, batches, time }: VersionsDeps) {
   const mappingOf = (source: string): string => sha256(JSON.stringify(mappingFor(config, source) ?? null)).slice(0, 16);
 
+  const versionOf = ({ source, sha256 }: CopiedFile): string => `${sha256} ${mappingOf(source)}`;
+
   /** Claims the version of a copy. Only one daemon gets it; when that one dies before it was read, another one does. */
   async function claim(copy: CopiedFile): Promise<Verdict> {
-    const field = fieldOf(copy);
+    const { read, mapping: readBy, claim: claimedBy } = fieldsOf(copy);
     const mapping = mappingOf(copy.source);
-    const version = `${copy.sha256} ${mapping}`;
-    const fields = [field, `${field}#mapping`, `${field}#claim`];
-    const [known, readWith, claimed = null] = await redis.hmget(keys.exports, ...fields);
+    const version = versionOf(copy);
+    const [known, readWith, claimed = null] = await redis.hmget(keys.exports, read, readBy, claimedBy);
     // An earlier version of po-sync did not store the mapping.
     if (known === copy.sha256 && (readWith ?? mapping) === mapping) return 'unchanged';
     const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);
@@ -62,8 +63,15 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
       if (state !== 'gone') return state;
     }
     const ours = JSON.stringify({ version, batch: copy.batch, at: time.now() } satisfies Claim);
-    const isOurs = await redis.eval(REPLACE, 1, keys.exports, `${field}#claim`, claimed ?? '', ours);
+    const isOurs = await redis.eval(REPLACE, 1, keys.exports, claimedBy, claimed ?? '', ours);
     return isOurs === 1 ? 'new' : 'theirs';
+  }
+
+  /** Whether another daemon still reads the version of a copy, or is about to. Claims nothing, so the file need not be copied again. */
+  async function isTheirs(copy: CopiedFile): Promise<boolean> {
+    const claimed = await redis.hget(keys.exports, fieldsOf(copy).claim);
+    const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);
+    return last?.version === versionOf(copy) && (await stateOf(last, copy)) === 'theirs';
   }
 
   /** `gone`: nobody is going to read the version that was claimed. */
@@ -78,12 +86,18 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
 
   /** The version of a file was read to its end, or found unreadable. */
   async function wasRead(file: ClaimedFile, content: string): Promise<void> {
-    const field = fieldOf(file);
-    await redis.hset(keys.exports, { [field]: content, [`${field}#mapping`]: mappingOf(file.source) });
+    const { read, mapping } = fieldsOf(file);
+    await redis.hset(keys.exports, { [read]: content, [mapping]: mappingOf(file.source) });
   }
 
-  /** Validators of an address that were stored in Redis; those of another address or mapping are ignored. */
-  function validatorsOf({ name, path: address }: ExportSource) {
+  return { claim, isTheirs, wasRead, validatorsOf: storedValidators({ redis, keys }, mappingOf) };
+}
+
+type Place = Pick<VersionsDeps, 'redis' | 'keys'>;
+
+/** Builds what stores the validators of an address in Redis; those of another address or mapping are ignored. */
+function storedValidators({ redis, keys }: Place, mappingOf: (source: string) => string) {
+  return ({ name, path: address }: ExportSource) => {
     const field = `${name}#validators`;
     const own = { address: sha256(address), mapping: mappingOf(name) };
     return {
@@ -97,13 +111,13 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
         await redis.hset(keys.exports, field, JSON.stringify({ ...own, ...validators }));
       },
     };
-  }
-
-  return { claim, wasRead, validatorsOf };
+  };
 }
 
-function fieldOf({ source, name, origin = name }: ClaimedFile): string {
-  return `${source}/${origin}`;
+/** No path of a file has `//`, so that no file has the fields of another. */
+function fieldsOf({ source, name, origin = name }: ClaimedFile) {
+  const read = `${source}/${origin}`;
+  return { read, mapping: `${read}//mapping`, claim: `${read}//claim` };
 }
 
 /** Also of an address: its query can contain a secret. */

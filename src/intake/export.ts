@@ -24,6 +24,8 @@ export type ExportDeps = {
   log: Log;
   /** Claims the version of a copy for this daemon. */
   claim: (copy: CopiedFile) => Promise<Verdict>;
+  /** Whether another daemon still reads the version of an earlier copy. */
+  isTheirs: (copy: CopiedFile) => Promise<boolean>;
   /** Receives the copy of a new version and owns it from then on. */
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
@@ -36,19 +38,25 @@ export function createExport(deps: ExportDeps): Watch {
   const { source, lineEnd, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
+  /** The version of each file that another daemon reads, and our copy of it, which is removed. */
+  const theirs = new Map<string, { version: string; copy: CopiedFile }>();
   const root = watchedFolder(source.path);
 
   async function take({ file, version }: ReadyFile): Promise<void> {
     if (versions.get(file) === version) return;
-    const copy = await copyExport(file, source.name, spool, new Date(clock.now()));
+    const before = theirs.get(file);
+    if (before?.version === version && (await deps.isTheirs(before.copy))) return;
+    const copied = await copyExport(file, source.name, spool, new Date(clock.now()));
+    const copy = { ...copied, origin: path.relative(root, file) };
     const onReady = (claimed: ClaimedFile) => {
       // Even if the receiver fails: the copy stays in the spool and is found again.
       versions.set(file, version);
       return deps.onReady(claimed);
     };
-    const verdict = await handOver({ ...copy, origin: path.relative(root, file) }, { ...deps, onReady });
+    theirs.delete(file);
     // The daemon that reads it may die: the next check looks again.
-    if (verdict !== 'theirs') versions.set(file, version);
+    if ((await handOver(copy, { ...deps, onReady })) === 'theirs') theirs.set(file, { version, copy });
+    else versions.set(file, version);
   }
 
   return openWatch({

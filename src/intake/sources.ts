@@ -113,6 +113,7 @@ function watchExport(
     clock,
     log,
     claim: versions.claim,
+    isTheirs: versions.isTheirs,
     onReady,
   };
   if (!isWebAddress(source.path)) return createExport(common);

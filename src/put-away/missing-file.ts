@@ -87,7 +87,8 @@ async function keepFolder({ batch, source, kind }: Batch, { sources }: Config): 
   await using folder = await openOwnFolder(inbox.path, 'processing', batch).catch(() => undefined);
   if (folder === undefined) return;
   const now = new Date();
-  await utimes(folder.path, now, now);
+  // A folder of another user must not keep the other batches from being checked.
+  await utimes(folder.path, now, now).catch(() => undefined);
 }
 
 type Deps = { batches: Batches; ledger: Ledger; store: Pick<Store, 'redis' | 'keys'> };

@@ -50,6 +50,29 @@ async function openVersions() {
 }
 
 describe('a version of an export', () => {
+  test('is theirs only while the daemon that claimed it reads it or is about to', async () => {
+    await using it = await openVersions();
+    const [first, second] = [it.versions(), it.versions()];
+    expect(await second.isTheirs(it.copy('b2'))).toBe(false);
+    expect(await first.claim(it.copy('b1'))).toBe('new');
+    expect(await second.isTheirs(it.copy('b2'))).toBe(true);
+    expect(await second.isTheirs(it.copy('b2', 'other'))).toBe(false);
+    it.held.add('b1');
+    it.pass(60_000);
+    expect(await second.isTheirs(it.copy('b2'))).toBe(true);
+    it.held.clear();
+    expect(await second.isTheirs(it.copy('b2'))).toBe(false);
+  });
+
+  test('of a file is not that of a file whose name is longer', async () => {
+    await using it = await openVersions();
+    const daemon = it.versions();
+    const named = (name: string) => ({ ...it.copy(name), name });
+    for (const name of ['erp', 'erp#claim', 'erp#mapping']) expect(await daemon.claim(named(name))).toBe('new');
+    for (const name of ['erp#claim', 'erp#mapping', 'erp']) await daemon.wasRead(named(name), 'a');
+    for (const name of ['erp', 'erp#claim', 'erp#mapping']) expect(await daemon.claim(named(name))).toBe('unchanged');
+  });
+
   test('is given to one of several daemons, and is unchanged for all of them once it was read', async () => {
     await using it = await openVersions();
     const daemons = Array.from({ length: 8 }, () => it.versions());

@@ -19,6 +19,8 @@ async function openTestExport(pattern: string) {
   const { log, lines } = capturedLog();
   const copies: ClaimedFile[] = [];
   const known = new Map<string, string>();
+  const theirs = new Set<string>();
+  const claims: string[] = [];
   const source = exportSource(path.join(folder.path, pattern));
   const open = () =>
     createExport({
@@ -26,7 +28,12 @@ async function openTestExport(pattern: string) {
       spool,
       clock: systemClock,
       log,
-      claim: async ({ name, origin = name, sha256 }) => (known.get(origin) === sha256 ? 'unchanged' : 'new'),
+      claim: async ({ name, origin = name, sha256 }) => {
+        claims.push(origin);
+        if (theirs.has(origin)) return 'theirs';
+        return known.get(origin) === sha256 ? 'unchanged' : 'new';
+      },
+      isTheirs: async ({ name, origin = name }) => theirs.has(origin),
       onReady: async (copy) => {
         copies.push(copy);
         const sha256 = createHash('sha256')
@@ -39,6 +46,8 @@ async function openTestExport(pattern: string) {
     path: folder.path,
     spool,
     copies,
+    theirs,
+    claims,
     lines,
     open,
     write: (name: string, text = ROWS) => writeFile(path.join(folder.path, name), text),
@@ -59,6 +68,19 @@ describe('an export', () => {
     await watch.settleOnce();
     expect(await Promise.all(it.copies.map((copy) => readFile(copy.path, 'utf8')))).toEqual([ROWS, `${ROWS}2,B,1\n`]);
     expect(await readFile(path.join(it.path, 'orders.csv'), 'utf8')).toBe(`${ROWS}2,B,1\n`);
+  });
+
+  test('that another daemon reads is copied once, and again when nobody reads it any more', async () => {
+    await using it = await openTestExport('orders.csv');
+    await using watch = it.open();
+    it.theirs.add('orders.csv');
+    await it.write('orders.csv');
+    for (let check = 0; check < 3; check += 1) await watch.settleOnce();
+    expect([it.claims, it.copies, await readdir(it.spool)]).toEqual([['orders.csv'], [], []]);
+    it.theirs.clear();
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect([it.claims.length, it.copies.length]).toEqual([2, 1]);
   });
 
   test('with unchanged content creates no copy, also after a restart', async () => {
