@@ -12,21 +12,14 @@ import { type Operator, openOperator } from '../support/operator.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
+import { finishedReport, settleWeek, sheet } from '../support/week.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
-
-const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 
 let place: Workplace;
 let person: Operator;
 let redis: string;
 
-const sheet = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
-const reportOf = async (file: string) => (await place.reportsNow()).find((one) => one.file === file);
-const finished = (file: string) =>
-  until(`the end of ${file}`, async () => {
-    const report = await reportOf(file);
-    return report?.finishedAt ? report : undefined;
-  });
+const finished = (file: string) => finishedReport(place, file);
 
 /** The file in `done`, when it is there. */
 const done = (name: string) =>
@@ -59,18 +52,8 @@ beforeAll(async () => {
   place = await openWorkplace({ redis, faults: { faults: [refusal] } });
   person = await openOperator(place, place.start(['start']));
   const rows = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-1,NEW,+B,12', 'PO-3,NEW,"0815",none', 'PO-4,NEW,A,none'];
-  await place.drop('=week.csv', sheet(...rows));
-  const first = await finished('=week.csv');
-  await place.run(['dead-letters', 'retry', '--order', 'PO-2', '--yes']);
-  await until('the second attempt', () => place.stored().has('PO-2'));
-  await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
-  const fix = await until('the fix file of one order', async () => {
-    const text = await place.read(first, 'dead-letters.csv');
-    return text.includes('PO-3') && !/PO-[24]/.test(text) && text;
-  });
   // A spreadsheet drops the zeros of the article, and of the cell that shows whether one did.
-  await place.drop('fix.csv', fix.replace('none', '7').replace('"0815"', '815').replace('01.000', '1'));
-  await finished('fix.csv');
+  await settleWeek(place, rows, (fix) => fix.replace('none', '7').replace('"0815"', '815').replace('01.000', '1'));
   await place.drop('other.csv', sheet('PO-1,NEW,A,1', 'PO-1,NEW,+B,12', 'PO-5,NEW,A,5', 'PO-6,NEW,A,6'));
   await finished('other.csv');
   await until('the lists', async () => {

@@ -10,22 +10,17 @@ import { RESULTS_HEADER, resultLine } from '../../src/report/results.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
+import { finishedReport, reportNamed, settleWeek, sheet } from '../support/week.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
-const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const TOKEN = 'order-list-token-0123456789abcdef';
 const COLUMNS = 'file,batch,line,purchaseOrderNumber,outcome,attempts,at,code,message,settled,settledAt,settledIn';
 
 let place: Workplace;
 let person: Operator;
 
-const sheet = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
-const reportOf = async (file: string) => (await place.reportsNow()).find((one) => one.file === file);
-const finished = (file: string) =>
-  until(`the end of ${file}`, async () => {
-    const report = await reportOf(file);
-    return report?.finishedAt ? report : undefined;
-  });
+const reportOf = (file: string) => reportNamed(place, file);
+const finished = (file: string) => finishedReport(place, file);
 
 /** What the control API answers, and the rows of the list by column. */
 async function download(query = '', at = '/api/v1/orders.csv') {
@@ -44,17 +39,9 @@ beforeAll(async () => {
   const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
   place = await openWorkplace({ faults: { faults: [refusal] } });
   person = await openOperator(place, place.start(['start'], { PO_SYNC_ADMIN_TOKEN: TOKEN }));
-  await place.drop('=week.csv', sheet('PO-1,NEW,A,1', 'PO-2,NEW,X,1', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'));
-  const first = await finished('=week.csv');
-  await place.run(['dead-letters', 'retry', '--order', 'PO-2', '--yes']);
-  await until('the second attempt', () => place.stored().has('PO-2'));
-  await place.run(['dead-letters', 'discard', '--order', 'PO-4', '--yes']);
-  const fix = await until('the fix file of one order', async () => {
-    const text = await place.read(first, 'dead-letters.csv');
-    return text.includes('PO-3') && !/PO-[24]/.test(text) && text;
-  });
-  await place.drop('fix.csv', fix.replace('none', '7'));
-  await finished('fix.csv');
+  await settleWeek(place, ['PO-1,NEW,A,1', 'PO-2,NEW,X,1', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'], (fix) =>
+    fix.replace('none', '7'),
+  );
   await place.drop('other.csv', sheet('PO-1,NEW,A,1', 'PO-5,NEW,A,1'));
   await finished('other.csv');
   await until('the lists', async () => {

@@ -11,6 +11,17 @@ async function shown(place: Workplace): Promise<Shown | undefined> {
   return JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches[0];
 }
 
+/** Drops a file that is read in part, because delivery is paused; returns its batch. */
+async function dropLong(place: Workplace): Promise<string> {
+  await place.run(['pause']);
+  place.start(['start']);
+  await place.drop('long.csv', csvOf(3000));
+  return until('the file to wait', async () => {
+    const one = await shown(place);
+    return one?.waitsAfter === undefined ? undefined : one.batch;
+  });
+}
+
 /** Removes the folder of a claimed file after keeping a copy; returns what puts the file back. */
 async function remove(place: Workplace, batch: string, file: string): Promise<() => Promise<void>> {
   const folder = path.join(place.inbox, 'processing', batch);
@@ -49,13 +60,7 @@ it('a file that is removed while delivery is paused is missing at once, and no l
 
 it('the rest of a file that is removed while it is read is not sent until the file is back', async () => {
   await using place = await openWorkplace();
-  await place.run(['pause']);
-  place.start(['start']);
-  await place.drop('long.csv', csvOf(3000));
-  const { batch } = await until('the file to wait', async () => {
-    const one = await shown(place);
-    return one?.waitsAfter === undefined ? undefined : one;
-  });
+  const batch = await dropLong(place);
   const putBack = await remove(place, batch, 'long.csv');
   await missing(place);
   await place.run(['resume']);
@@ -72,13 +77,7 @@ it('the rest of a file that is removed while it is read is not sent until the fi
 
 it('cancel takes the name of a file, and counts the orders that were not read', async () => {
   await using place = await openWorkplace();
-  await place.run(['pause']);
-  place.start(['start']);
-  await place.drop('long.csv', csvOf(3000));
-  const { batch } = await until('the file to wait', async () => {
-    const one = await shown(place);
-    return one?.waitsAfter === undefined ? undefined : one;
-  });
+  const batch = await dropLong(place);
   await remove(place, batch, 'long.csv');
   await missing(place);
   const { out } = await place.run(['batches', 'cancel', 'long.csv', '--dry-run']);

@@ -1,24 +1,16 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
+import { canMount } from '../support/can-mount.ts';
 import { until } from '../support/until.ts';
 import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 // A copy onto a full disk ends in the middle. What is left of the file is unreadable, and its page has no room.
 
 const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
-
-const canMount = (() => {
-  try {
-    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** A daemon whose inbox is a small disk. */
 async function onSmallDisk(place: Workplace) {

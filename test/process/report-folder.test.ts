@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { accountOf, allReported, type DroppedFile, dropOrders } from '../support/account.ts';
+import { canMount } from '../support/can-mount.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -14,15 +15,6 @@ import { credentials, openWorkplace, type Workplace } from '../support/workplace
 
 const LAUNCHER = path.resolve(import.meta.dirname, '../../bin/po-sync');
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
-
-const canMount = (() => {
-  try {
-    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** A daemon whose report folder can be broken and repaired while it works. */
 type Subject = AsyncDisposable & {

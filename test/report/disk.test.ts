@@ -1,9 +1,10 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { canMount } from '../support/can-mount.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { wholeFilesOf } from '../support/whole-report.ts';
 
@@ -15,16 +16,6 @@ beforeEach(async () => {
   temp = await makeTempFolder();
 });
 afterEach(() => temp[Symbol.asyncDispose]());
-
-/** Whether this machine lets us mount; where it does not, a limit of the shell or a mode replaces the disk. */
-const canMount = (() => {
-  try {
-    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** Runs a shell script with `$WRITE` for the writer, in a separate mount namespace where that is possible. */
 async function inShell(script: string, cwd: string): Promise<string[]> {
