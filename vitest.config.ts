@@ -119,6 +119,7 @@ const SUITES = [
     test: {
       ...common,
       name: 'process',
+      isolate: false,
       maxWorkers: 5,
       include: ['test/process/**/*.test.ts', ...LONG],
     },
@@ -148,6 +149,7 @@ const SUITES = [
       name: 'trouble',
       globalSetup: ['test/support/shared-redis.setup.ts', 'test/trouble/table.setup.ts'],
       include: ['test/trouble/**/*.test.ts'],
+      isolate: false,
       // They wait for most of their time.
       maxWorkers: 5,
       maxConcurrency: 8,

@@ -29,6 +29,8 @@ export type TroubleOptions = {
   onTheirWay?: number;
   /** 1 where absent; `daemon` is the first of them. */
   daemons?: number;
+  /** At the end some orders wait for something that status names. */
+  mustWait?: boolean;
 };
 
 export type Outcomes = Record<string, string>;
@@ -62,7 +64,7 @@ export async function openTroublePlace(
   api: OddApi | { url: string },
   options: TroubleOptions = {},
 ): Promise<TroublePlace> {
-  const { onTheirWay = 0 } = options;
+  const { onTheirWay = 0, mustWait = false } = options;
   const stays = options.stays ?? expect.getState().currentTestName?.split(' > ').at(-1) ?? '';
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await makeTempFolder());
@@ -122,7 +124,7 @@ export async function openTroublePlace(
       const now = { dropped, status: await status(), outcomes: await outcomes() };
       return lostIn(now) === 0 && now;
     });
-    await judgeRow({ ...seen, stays, api, named, onTheirWay });
+    await judgeRow({ ...seen, stays, api, named, onTheirWay, mustWait });
   }
 
   const kept = stack.move();

@@ -48,11 +48,12 @@ type Seen = {
   named: string;
   /** So many calls are on their way when the trouble begins, and may arrive late on a busy machine. */
   onTheirWay: number;
+  mustWait: boolean;
 };
 
 /** The row of a test, added to the table of the suite. Throws where a rule that holds for every row is broken. */
 export async function judgeRow(seen: Seen): Promise<Row> {
-  const { stays, api, dropped, outcomes, status, named, onTheirWay } = seen;
+  const { stays, api, dropped, outcomes, status, named, onTheirWay, mustWait } = seen;
   const ended = [...dropped].filter((number) => number in outcomes);
   const open = dropped.size - ended.length;
   const spans = barrenSpans(api, onTheirWay);
@@ -83,6 +84,7 @@ export async function judgeRow(seen: Seen): Promise<Row> {
       return most > MOST_IN_A_SECOND ? [`${most} calls within a second to ${endpoint} while nothing succeeds`] : [];
     }),
     ...unnamed(status),
+    ...(mustWait && status.waits.length === 0 ? ['nothing waits'] : []),
   ];
   if (broken.length > 0) throw new Error(`${stays}: ${broken.join('; ')}`);
   return row;
