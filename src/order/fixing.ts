@@ -78,7 +78,8 @@ export const ROWS_LEFT_OUT = 'rows-left-out';
 export const ROW_SETTLED =
   ': it is no row of this order any more, so do not add it here. If nothing else is wrong, send this order as it is';
 
-const NOTE = / \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/;
+/** The last one: an API's message may contain a path in parentheses. */
+const NOTE = /^.* \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/s;
 
 /** A place in words: `line 7`, or the pointer of a JSON file, `/orders/3`. */
 export function placeText({ line, pointer = '' }: Place): string {

@@ -52,11 +52,19 @@ function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
   return html`<article class="group${isSettled ? ' settled' : ''}">
 <header><h3>${sampleOf(group)}</h3>
 <p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
-${articlesIn(group)}<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
+${articlesIn(group)}${unnamedItem(group)}<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
 ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.length)} more in ${listOfAll(isOver)}.</p>` : undefined}
 </article>`;
+}
+
+/** The line of a refused order is its first one, which need not be the wrong one. */
+function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html | undefined {
+  const hasSeveral = all.some(({ refusedItems }) => refusedItems.includes(', '));
+  if (kind !== 'refused' || !hasSeveral || [...articles.keys()].some((one) => message.includes(one))) return undefined;
+  return html`<p>The API refused the complete order and does not say which item: check all items.</p>
+`;
 }
 
 /** Articles of a group that the page names. */

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readFixNote } from '../../../src/order/fixing.ts';
 import { jsonNumber } from '../../../src/order/quantity.ts';
 import type { FileShape } from '../../../src/order/record.ts';
 import { restore } from '../../../src/order/spreadsheet.ts';
@@ -62,11 +63,47 @@ describe('the fix file of a table', () => {
     );
   });
 
-  it('an error of the complete order is shown at its first row, on one line', () => {
-    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle\u2028A');
+  it('a refusal that names no article is at every row, and says that the API does not say which row', () => {
+    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'Unknown\r\narticle');
     expect(textOf(CSV_SHAPE, [order])).toContain(
-      `7;A;1;9;400;Unknown article A${from('line 9')};${CHECK}\n7;B;2;10;;part of this order${from('line 10')};${CHECK}\n`,
+      `7;A;1;9;400;Unknown article. The API refused the complete order and does not say which row: check all 2 rows.${from('line 9')};${CHECK}\n7;B;2;10;;part of this order, which the API refused: Unknown article${from('line 10')};${CHECK}\n`,
     );
+  });
+
+  it('an order of one row has the message alone', () => {
+    const order = dead(rows(9, ['7', 'A', '1']), 'refused', '400', 'Unknown article');
+    expect(textOf(CSV_SHAPE, [order])).toContain(`;9;400;Unknown article${from('line 9')};`);
+  });
+
+  it.each([
+    ['failed', 'Service unavailable.', 'The complete order was not sent: this is about all 2 rows.', 'was not sent'],
+    ['inDoubt', 'No answer', 'The complete order is in doubt: this is about all 2 rows.', 'is in doubt'],
+    ['conflict', 'already accepted', 'The complete order is in conflict: this is about all 2 rows.', 'is in conflict'],
+  ] as const)('a %s order says at each row that it is about the complete order', (kind, message, first, other) => {
+    const text = textOf(CSV_SHAPE, [dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), kind, 'code', message)]);
+    const [, one, two] = text.split('\n');
+    expect(one).toContain(message);
+    expect(one).toContain(`${first}${from('line 9')}`);
+    expect(two).toContain(`;10;;part of this order, which ${other}: ${message}${from('line 10')};`);
+  });
+
+  it('a long message of the API does not cut what a person has to know, nor the place', () => {
+    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', 'long '.repeat(400));
+    const [, one, two] = textOf(CSV_SHAPE, [order]).split('\n');
+    expect(one).toContain(
+      `long… The API refused the complete order and does not say which row: check all 2 rows.${from('line 9')}`,
+    );
+    expect(two).toContain(`long…${from('line 10')}`);
+  });
+
+  it('every row of a refused order is read back as itself, also where the message looks like a place', () => {
+    const message = 'No such path (/v1/items) in (line 3)';
+    const order = dead(rows(9, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', message);
+    const table: string[][] = parse(textOf(CSV_SHAPE, [order]), { delimiter: ';' });
+    expect(table.slice(1).map((row) => readFixNote(row[5] ?? ''))).toEqual([
+      { batch: BATCH, place: 'line 9' },
+      { batch: BATCH, place: 'line 10' },
+    ]);
   });
 
   it('a refusal is shown at the only row whose article it names', () => {

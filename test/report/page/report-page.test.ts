@@ -55,6 +55,18 @@ it('the lead says that the others are done', () => {
   expect(textOf(pageOf([one]))).not.toMatch(/The (?:other order is|others are) done/);
 });
 
+it('a refused order with several items says that the API does not say which item', () => {
+  const refused = (message: string, ...articles: string[]) => {
+    const one = dead(rows(16, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', message);
+    const items = articles.map((articleCode) => ({ articleCode, quantity: 1 }));
+    return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload: { items } } } : one;
+  };
+  const said = 'does not say which item: check all items.';
+  expect(textOf(pageOf([refused('The article does not exist.', 'TIN', 'TEA')]))).toContain(said);
+  expect(textOf(pageOf([refused('The article does not exist.', 'TIN')]))).not.toContain(said);
+  expect(textOf(pageOf([refused('The article TEA does not exist.', 'TIN', 'TEA')]))).not.toContain(said);
+});
+
 it('outcomes that occurred have a tile with their number; the others share one line', () => {
   const text = textOf(pageOf([done(order(2)), done(order(3)), dead(order(4), 'inDoubt', 'inDoubt', 'Unknown')]));
   expect(text).toContain('2 accepted created at the API');
@@ -303,7 +315,7 @@ describe('a held batch', () => {
       return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload } } : one;
     });
     expect(textOf(pageOf(refused, more))).toContain(
-      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders, X-2 in 2 orders. API answer 400',
+      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders, X-2 in 2 orders. The API refused the complete order and does not say which item: check all items. API answer 400',
     );
   });
 
