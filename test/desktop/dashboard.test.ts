@@ -6,6 +6,9 @@ import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 import { openBrowser, type Shown } from './browser.ts';
 
+/** The state that the header shows. */
+const HEADER = `document.querySelector('#state').innerText.replace(/\\s+/g, ' ')`;
+
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 
 it('a one-time link signs in; the page follows a pause, ends it by its button, and its policy stops nothing', async () => {
@@ -49,6 +52,9 @@ it('a page that is open says of an API that is away what the server says, withou
   await place.api[Symbol.asyncDispose]();
   await place.drop('waits.csv', csvOf(2).replaceAll('PO-', 'NEXT-'));
   await shows(page, 'the order API cannot be reached');
+  expect(await page.evaluate(HEADER)).toMatch(/^Paused since .*\d.*: the order API cannot be reached$/);
+  const again = await browser.show(`http://127.0.0.1:${port}/environment`, { width: 1200, height: 900 });
+  await until('the server says the same', async () => (await again.evaluate(HEADER)) === (await page.evaluate(HEADER)));
   expect(await page.evaluate('document.body.innerText')).not.toContain('ECONN');
 });
 
@@ -57,7 +63,7 @@ const shows = (page: Shown, text: string) =>
     page.evaluate<boolean>(`document.body.innerText.includes(${JSON.stringify(text)})`),
   );
 
-it('the times of an open overview continue without loading it again', async () => {
+it('the times of an open overview continue without loading it again, and its header follows', async () => {
   await using place = await openWorkplace();
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
@@ -70,11 +76,16 @@ it('the times of an open overview continue without loading it again', async () =
   const ages = `[...document.querySelectorAll('main .box, main table td')].map((part) => part.innerText)
     .filter((text) => / (?:s|min)\\b/.test(text))`;
   const first = await page.evaluate<string[]>(ages);
-  expect(first.join()).toMatch(/Paused for .*orders\.csv.* ago/s);
+  expect(first.join()).toMatch(/Paused since .* \((?:\d+|less than 1) s ago\) by .*: stock-taking.*orders\.csv.* ago/s);
+  const stated = await page.evaluate<string>(HEADER);
+  expect(stated).toMatch(/^Paused since .*\d.* by .*: stock-taking$/);
   await until('other times', async () => {
     const now = await page.evaluate<string[]>(ages);
     return now.length === first.length && now.every((text, i) => text !== first[i]);
   });
+  expect(await page.evaluate(HEADER)).toBe(stated);
+  await page.evaluate('document.querySelector("#state").textContent = "Paused before"');
+  await until('the header follows the box', async () => (await page.evaluate(HEADER)) === stated);
   expect(await page.evaluate('window.isRead')).toBe(true);
 });
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { iso, plainPause } from '../../core/format.ts';
-import { pausedText } from '../../operate/delivery/pause-delivery.ts';
+import { iso } from '../../core/format.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import { type AdminRequest, type Principal, problemReply, type Reply, type Route } from '../http/route.ts';
@@ -12,6 +11,7 @@ import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
+import { pausedState } from './pause-part.ts';
 import { planPage } from './plan-pages.ts';
 import { queuePage } from './queue-page.ts';
 import { sourcesPage } from './sources-page.ts';
@@ -135,9 +135,7 @@ function stateOf(snapshot: Snapshot | undefined): Html {
     return html`${badge('bad', 'Redis is not reachable')} since ${timeText(iso(awaySince))}; shown as of ${timeText(iso(asOf))}`;
   }
   const [pause] = status.pauses;
-  if (pause) {
-    return html`${badge('bad', 'Paused')} ${pausedText(plainPause(pause), status.now)}`;
-  }
+  if (pause) return pausedState(pause);
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   return badge('good', 'Delivering');
 }

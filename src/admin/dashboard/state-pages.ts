@@ -4,7 +4,7 @@ import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import type { ReceiverTrouble } from '../../notify/outbox.ts';
 import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
-import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
+import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import { inboxText, type Status } from '../../operate/delivery/read-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
@@ -16,6 +16,7 @@ import { openIn } from './dead-letter-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { pacePart } from './pace-part.ts';
 import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
+import { pauseBox } from './pause-part.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
 export async function overviewPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
@@ -72,29 +73,6 @@ function figure([name, value, from]: Figure): Html {
   if (from === undefined) return html`<li data-fresh="${name}"><b>${shown}</b> ${name}</li>`;
   if ('live' in from) return html`<li><b data-live="${from.live}">${shown}</b> ${name}</li>`;
   return html`<li><b data-pace="${from.pace}">${shown}</b> ${name}</li>`;
-}
-
-const ENDS = {
-  operator: 'It ends when somebody resumes delivery.',
-  list: "It ends when the API's list has been read.",
-  automatic: 'It ends automatically.',
-} as const;
-
-function pauseBox(pause: Status['pauses'][number], now: number): Html {
-  const wait = (pause.nextTryAt ?? 0) - now;
-  const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
-  const advice = pauseAdvice(pause.code);
-  // What a person must do comes before the end that waits for it.
-  const first = advice === undefined ? '' : `To do: ${advice}. `;
-  const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${ENDS[endOf(pause)]}${next}`}`;
-  const plain = plainPause(pause);
-  const cause =
-    plain.reason === pause.reason
-      ? ''
-      : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
-  // No alert: a screen reader would announce each second that passes.
-  return html`<div class="box bad"><strong>Paused</strong> ${pausedText(plain, now)}
-<br>${end}${cause}</div>`;
 }
 
 function noticeBox(trouble: ReceiverTrouble): Html {

@@ -104,11 +104,15 @@ function plain(reason) {
 
 /** @param {unknown} document_ */
 function showHeader(document_) {
-  const [away, reason] = [valueAt(document_, 'redisAwaySince'), valueAt(document_, 'status.pauses.0.reason')];
+  const away = valueAt(document_, 'redisAwaySince');
+  const [reason, since] = ['reason', 'since'].map((name) => valueAt(document_, `status.pauses.0.${name}`));
   if (typeof away === 'string')
     return showState('bad', 'Redis is not reachable', ` since ${localText(new Date(away))}`);
-  // An operator's reason begins with the word.
-  if (typeof reason === 'string') return showState('bad', 'Paused', `: ${plain(reason)}`.replace(/^: paused /, ' '));
+  if (typeof reason === 'string' && typeof since === 'string') {
+    // An operator's reason begins with the word.
+    const why = `: ${plain(reason)}`.replace(/^: paused /, ' ').replace(/[.;:,\s]+$/, '');
+    return showState('bad', 'Paused', ` since ${localText(new Date(since))}${why}`);
+  }
   if (valueAt(document_, 'status.daemons.length') === 0) return showState('bad', 'No daemon is running');
   showState('good', 'Delivering');
 }
@@ -173,6 +177,8 @@ async function freshen() {
   const page = await builtAgain();
   if (page === null) return;
   showLocalTimes(page);
+  const [state, stateNow] = [document, page].map((one) => one.querySelector('#state'));
+  if (state && stateNow && state.textContent !== stateNow.textContent) state.replaceChildren(...stateNow.childNodes);
   for (const part of parts) {
     const built = page.querySelector(`[data-fresh="${part.getAttribute('data-fresh')}"]`) ?? undefined;
     if (haveSameElements(part, built)) copyTexts(part, built);

@@ -1,0 +1,46 @@
+import { ago, duration, iso, plainPause, withoutStop } from '../../core/format.ts';
+import { OPERATOR } from '../../deliver/circuit-breaker.ts';
+import { byWhom, endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
+import type { Status } from '../../operate/delivery/read-status.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { agoText, badge } from './parts.ts';
+
+type Pause = Status['pauses'][number];
+
+/** The state of delivery above every page. Only a fixed time: a page that stays open does not count on. */
+export function pausedState(pause: Pause): Html {
+  return html`${badge('bad', 'Paused')} since ${timeText(iso(pause.since))}${why(pause)}`;
+}
+
+const ENDS = {
+  operator: 'It ends when somebody resumes delivery.',
+  list: "It ends when the API's list has been read.",
+  automatic: 'It ends automatically.',
+} as const;
+
+/** A pause with its age, what a person must do, and its end. */
+export function pauseBox(pause: Pause, now: number): Html {
+  const { since, seenAt = since } = pause;
+  const code = pause.code === OPERATOR ? '' : ` (${pause.code})`;
+  // As text only: with an element more, an open page would be loaded again.
+  const seen = seenAt === since ? '' : `, last seen ${ago(seenAt, now)}`;
+  const wait = (pause.nextTryAt ?? 0) - now;
+  const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
+  const advice = pauseAdvice(pause.code);
+  // What a person must do comes before the end that waits for it.
+  const first = advice === undefined ? '' : `To do: ${advice}. `;
+  const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${ENDS[endOf(pause)]}${next}`}`;
+  const cause =
+    plainPause(pause).reason === pause.reason
+      ? ''
+      : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
+  // No alert: a screen reader would announce each second that passes.
+  return html`<div class="box bad"><strong>Paused</strong> since ${timeText(iso(since))} (${agoText(since, now)})${why(pause)}${code}${seen}
+<br>${end}${cause}</div>`;
+}
+
+/** Who paused, as ` by anna: stock-taking`, or the reason after a colon. The script of the pages says the same. */
+function why(pause: Pause): string {
+  const { code, reason } = plainPause(pause);
+  return code === OPERATOR ? ` ${byWhom(reason)}` : `: ${withoutStop(reason)}`;
+}
