@@ -40,6 +40,7 @@ import {
   table,
   textField,
 } from './parts.ts';
+import { waitingNote } from './pause-part.ts';
 
 const TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
   reading: 'quiet',
@@ -130,7 +131,8 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
   const body = html`<h1>${batch.name}</h1>
-<p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
+<div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
+${waitingNote(view, (await api.snapshot()).status)}</div>
 ${heldBox(view, mayOperate)}
 ${factsOf(view, await fixFilesIn(view.report), await isLost(view))}
 ${mayOperate ? actions(view, back, confirm) : undefined}

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
-import { type Appearance, handedIn, lineText } from '../../operate/orders/appearances.ts';
+import { type Appearance, firstLine, handedIn, lineText } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   isWaiting,
@@ -10,7 +10,7 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
-import { hasInbox, placeText } from '../../order/fixing.ts';
+import { placeText } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
@@ -22,7 +22,7 @@ import { badge, batchPath, cell, facts, filterForm, letterPath, link, orderPath,
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/order', [textField(url, 'number', 'Order number')], 'Show history');
-  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${articlesPart(api)}` };
+  if (!url.searchParams.get('number')) return { title: 'Order', body: html`<h1>Order</h1>${form}${articlesPart()}` };
   const found = await readHistory(api, url).catch(notFound);
   if (found instanceof PoSyncError) return missingOrder(found, form);
   const { history, settled, unread } = found;
@@ -61,9 +61,8 @@ ${form}
   return { title: String(order), body, ...(batch === undefined && { status: 404 }) };
 }
 
-function articlesPart({ base }: PageRequest['api']): Html {
-  const files = hasInbox(base.config) ? html` in the folder <code>done</code> of the inbox` : undefined;
-  return html`<p>Only order numbers are searched, not articles. To find which orders contain an article, search the order files${files}. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;
+function articlesPart(): Html {
+  return html`<p>Only order numbers are searched, not articles. To find which accepted orders contain an article, download "accepted orders with articles and quantities" of some days on the page ${link('/batches', 'Batches')}, and search that list. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;
 }
 
 function stateOf({ state, appearances }: OrderHistory): Html {
@@ -96,7 +95,10 @@ function openFacts({ open }: OrderHistory, now: number): Html | undefined {
   if (open === undefined) return undefined;
   return facts([
     ['waits for', waitClause(plainPause(open.waitsFor), now)],
-    ['file', html`${link(batchPath(open.batch), open.file ?? open.batch)}, line ${open.line}${handedIn(open.by)}`],
+    [
+      'file',
+      html`${link(batchPath(open.batch), open.file ?? open.batch)}, ${firstLine(open.line, open.content.items)}${handedIn(open.by)}`,
+    ],
     ['batch held', open.waitsFor.reason.includes(open.heldBecause ?? '') ? undefined : open.heldBecause],
     ['same order in', open.followedBy.length === 0 ? undefined : html`${open.followedBy.map(batchItem)}`],
   ]);
@@ -143,22 +145,29 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   return [...taken, ...attempts, ...appearances.flatMap((one) => appearanceEvents(one, history)), ...done, ...people];
 }
 
-function takenEvent({ takenAt, batch, file = batch, line, by }: OpenOrder): HistoryEvent {
-  return { at: iso(takenAt), text: html`in ${link(batchPath(batch), file)}, line ${line}${handedIn(by)}` };
+function takenEvent({ takenAt, batch, file = batch, line, content, by }: OpenOrder): HistoryEvent {
+  const text = html`in ${link(batchPath(batch), file)}, ${firstLine(line, content.items)}${handedIn(by)}`;
+  return { at: iso(takenAt), text };
 }
 
-function acceptedEvent({ at, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
-  return {
-    at: iso(at),
-    text: html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}`,
-  };
+function acceptedEvent({ at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
+  const text = html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}${failedBefore(attempts)}`;
+  return { at: iso(at), text };
+}
+
+/** After its acceptance, the ledger keeps only the number of attempts. */
+function failedBefore(attempts: number): Html | undefined {
+  return attempts > 1
+    ? html` after ${attempts} attempts. The log of your operator says why the others failed; pauses of the last hour are on the page ${link('/', 'Overview')}.`
+    : undefined;
 }
 
 function appearanceEvents(appearance: Appearance, { content }: OrderHistory): HistoryEvent[] {
   const { batch, file, startedAt, by, result, deadLetter } = appearance;
   const where = html`in ${link(batchPath(batch), file)}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
-  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? '' : `: ${result.message}`}`;
+  const tried = result.outcome === 'accepted' ? failedBefore(result.attempts) : undefined;
+  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;
   const text = hasPage

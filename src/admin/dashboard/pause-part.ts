@@ -1,5 +1,7 @@
-import { ago, duration, iso, plainPause, withoutStop } from '../../core/format.ts';
+import { ago, count, counted, duration, iso, plainPause, withoutStop } from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
+import { totalOrders } from '../../ledger/batches/batches.ts';
+import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
 import { byWhom, endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -38,6 +40,22 @@ export function pauseBox(pause: Pause, now: number): Html {
   return html`<div class="box bad"><strong>Paused</strong> since ${timeText(iso(since))} (${agoText(since, now)})${why(pause)}${code}${seen}
 <br>${end}${cause}</div>`;
 }
+
+/** That orders of a file wait for the end of the pause that the header shows; undefined where none does. */
+export function waitingNote({ batch, standing }: BatchView, { pauses: [pause] }: Status): Html | undefined {
+  const isWaiting = batch.state !== 'done' && batch.unsettled === undefined && WAITING.includes(standing);
+  const [all, { accepted }] = [totalOrders(batch), batch.counts];
+  const left = all === undefined ? undefined : all - settledIn(batch);
+  if (pause === undefined || !isWaiting || left === 0) return undefined;
+  const wait = left === undefined ? 'Its orders wait' : `${counted(left, 'order')} ${left === 1 ? 'waits' : 'wait'}`;
+  const so =
+    accepted === 0 ? 'none is accepted yet' : `${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted already`;
+  const end = `${ENDS[endOf(pause)]} Then po-sync sends them: do not drop the file again.`;
+  return html`<p class="box doubt" role="status"><strong>${wait}</strong>, ${so}: delivery is paused since ${timeText(iso(pause.since))}${why(pause)}. ${end}</p>`;
+}
+
+/** Where orders of a file can wait for a pause. A held file has a box of its own. */
+const WAITING: readonly BatchStanding[] = ['reading', 'sending'];
 
 /** Who paused, as ` by anna: stock-taking`, or the reason after a colon. The script of the pages says the same. */
 function why(pause: Pause): string {

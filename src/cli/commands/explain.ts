@@ -1,7 +1,7 @@
 import { startCommandOf } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
-import { type Appearance, handedIn, lineText } from '../../operate/orders/appearances.ts';
+import { type Appearance, firstLine, handedIn, lineText } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   explainOrder,
@@ -137,8 +137,9 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   return all.filter((one, index) => !isRepeated(one, index)).sort((a, b) => a.at - b.at);
 }
 
-function openEvent({ file, line, batch, takenAt, by }: OpenOrder): HistoryEvent {
-  return { at: takenAt, text: `in ${file ?? 'a file'}, line ${line}, batch ${batch}${handedIn(by)}` };
+function openEvent({ file, line, content, batch, takenAt, by }: OpenOrder): HistoryEvent {
+  const at = firstLine(line, content.items);
+  return { at: takenAt, text: `in ${file ?? 'a file'}, ${at}, batch ${batch}${handedIn(by)}` };
 }
 
 function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryEvent {

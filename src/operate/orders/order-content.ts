@@ -124,7 +124,7 @@ export async function unreadOrder(number: string, { batches, search }: Deps): Pr
       batch.held === undefined
         ? ['delivery is paused or slow', 'No action needed: po-sync reads it when delivery continues.']
         : [`its batch ${name} is held`, `Run po-sync batches release ${name}, or po-sync batches cancel ${name}.`];
-    const message = `Order ${number} is in ${file}, line ${found.line}, and is not read yet: ${why}.`;
+    const message = `Order ${number} is in ${file}, ${linesText(found.line, found.lines)}, and is not read yet: ${why}.`;
     return new PoSyncError('order-unknown', message, { remedy, facts: { order: number, batch: name } });
   }
   return undefined;

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
+import { until } from '../support/until.ts';
+import { sheet } from '../support/week.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
+
+it('pages say that orders wait for a pause, from which line an order is, and after how many attempts it was accepted', async () => {
+  const away = { kind: 'answer', status: 503, orders: ['PO-1'], attempts: '1' };
+  await using place = await openWorkplace({ faults: { faults: [away] } });
+  const person = await openOperator(place, place.start(['start']));
+  const shows = (path: string, wanted: RegExp) =>
+    until(`${path} shows ${wanted}`, async () => {
+      const text = textOf((await person.page(path)).text);
+      return wanted.test(text) && text;
+    });
+  await place.run(['pause', '--reason', 'stock-taking']);
+  await place.drop('monday.csv', sheet('PO-1,NEW,A,1', 'PO-1,NEW,B,2', 'PO-2,NEW,A,1'));
+  expect(await shows('/order?number=PO-1', /What happened/)).toMatch(/in monday\.csv, from line 2 /);
+  expect(await shows('/order?number=PO-2', /What happened/)).toMatch(/in monday\.csv, line 4 /);
+  const batch = /\/batches\/[^"]*-monday-[^"]*/.exec((await person.page('/order?number=PO-1')).text)?.[0] ?? '';
+  expect(await shows(batch, /2 orders wait/)).toMatch(
+    /2 orders wait, none is accepted yet: delivery is paused since [\d :-]+ UTC by .*: stock-taking\. It ends when somebody resumes delivery\. Then po-sync sends them/,
+  );
+  expect((await person.page('/')).text).toMatch(/in progress \(orders\).*in doubt \(orders\)(?!.*\(jobs\))/s);
+
+  await place.run(['resume']);
+  await until('both orders', () => place.stored().size === 2);
+  await shows(
+    '/order?number=PO-1',
+    /in monday\.csv, lines 2, 3 .*accepted after 2 attempts\. The log of your operator says why the others failed/,
+  );
+  expect(await shows(batch, /accepted after|2 of 2/)).not.toContain('orders wait');
+  expect(await shows('/order?number=PO-2', /accepted ?(?:Also|$)/)).not.toContain('attempts');
+  await place.drop('tuesday.csv', sheet('PO-9,NEW,A,x', 'PO-1,NEW,A,1', 'PO-1,NEW,B,2'));
+  expect(await shows('/order?number=PO-1&reports=all', /duplicate/)).toMatch(/in tuesday\.csv, from line 3 /);
+  expect(await shows('/order', /Order number/)).toMatch(
+    /contain an article, download "accepted orders with articles and quantities" of some days on the page Batches/,
+  );
+});
