@@ -17,12 +17,11 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
-import { sumTable } from './batch-sum.ts';
 import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-pages.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { orderListLinks } from './order-list-part.ts';
+import { orderListLinks, sumTable } from './order-list-part.ts';
 import {
   actForm,
   agoText,

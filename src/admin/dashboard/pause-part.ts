@@ -54,7 +54,7 @@ export function waitingNote({ batch, standing }: BatchView, { pauses: [pause] }:
   return html`<p class="box doubt" role="status"><strong>${wait}</strong>, ${so}: delivery is paused since ${timeText(iso(pause.since))}${why(pause)}. ${end}</p>`;
 }
 
-/** Where orders of a file can wait for a pause. A held file has a box of its own. */
+/** Where orders of a file can wait for a pause. The page of a held file says why it is held. */
 const WAITING: readonly BatchStanding[] = ['reading', 'sending'];
 
 /** Who paused, as ` by anna: stock-taking`, or the reason after a colon. The script of the pages says the same. */
