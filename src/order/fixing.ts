@@ -46,20 +46,29 @@ export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
 
 /** What to do with an order whose number was sent with other items. */
 export const NUMBER_TAKEN =
-  'If this is the same order, discard it: the API cannot change an order, so agree on the change with the supplier. Enter another number only if it really is another order.';
+  'If this is the same order, discard it. If your file is newer than what was sent, agree on the change with the supplier: the API cannot change an order. Enter another number only if it really is another order.';
 
 /** What discarding does not do: the number is free afterwards. */
-export const DISCARDED_AGAIN =
+const DISCARDED_AGAIN =
   'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.';
 
-/** The same of orders in conflict: their number is not free. */
-const DISCARDED_CONFLICT =
-  'A file that brings a discarded conflict again cannot send it while its number is accepted or in progress.';
+/** The same of orders whose number is not free, alone and among others. */
+const DISCARDED_TAKEN =
+  'A file that brings a discarded order again cannot send it while its number is accepted or in progress.';
+const SOME_TAKEN = 'Those whose number is accepted or in progress cannot be sent again while it is.';
 
-/** What discarding orders of these kinds does not do. */
-export function discardedAgain(kinds: readonly DeadLetterKind[]): string {
-  const isConflict = kinds.length > 0 && kinds.every((kind) => kind === 'conflict');
-  return isConflict ? DISCARDED_CONFLICT : DISCARDED_AGAIN;
+/** A dead letter as it is judged before it is discarded. `already`: that another file has it. */
+type ToDiscard = { kind: DeadLetterKind; already?: string; problems?: readonly { code: string }[] };
+
+/** What discarding these orders does not do. */
+export function discardedAgain(letters: readonly ToDiscard[]): string {
+  const taken = letters.filter(isTaken).length;
+  if (taken === 0) return DISCARDED_AGAIN;
+  return taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}`;
+}
+
+function isTaken({ kind, already, problems = [] }: ToDiscard): boolean {
+  return kind === 'conflict' || already !== undefined || problems.some(({ code }) => code === NUMBER_KNOWN);
 }
 
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */

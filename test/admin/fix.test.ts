@@ -476,7 +476,7 @@ it('a file that is dropped again: its form shows what was sent of it, and anothe
     plain(await (await person.submit(`${pathOf(again)}/fix`, { ...fields, ...values, do: 'check' })).text());
   const other = await check({ 'v.0.3': '7' });
   expect(other).toMatch(
-    /PO-71: This number was already sent: A × 6, B × 4, accepted on 20.{14} UTC, from "sent\.line-2\.fix\.csv" \(batch \S+\)\. If this is the same order, discard it:/,
+    /PO-71: This number was already sent: A × 6, B × 4, accepted on 20.{14} UTC, from "sent\.line-2\.fix\.csv" \(batch \S+\)\. If this is the same order, discard it\./,
   );
   expect(other).not.toContain('Change the number');
   const renamed = await check({ 'v.0.0': 'PO-72', 'v.1.0': 'PO-72', 'v.0.3': '6' });

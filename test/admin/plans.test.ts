@@ -144,3 +144,27 @@ it.each([
   expect((await person.call('POST', '/plans', body)).body['code']).toBe(code);
   expect((await person.call('GET', '/plans/none')).body['code']).toBe('plan-unknown');
 });
+
+it('a conflict counts as in another file, with what differs; a plan says which numbers cannot be sent again', async () => {
+  await place.drop('sent.csv', `${[HEAD, 'PO-40,NEW,A,1', 'PO-40,NEW,B,2'].join('\n')}\n`);
+  await until('the order', () => place.stored().has('PO-40'));
+  await place.drop('old.csv', `${[HEAD, 'PO-40,NEW,A,9', 'PO-40,NEW,B,2', 'PO-41,NEW,B,none'].join('\n')}\n`);
+  const marked = await until('the conflict', async () => {
+    const { body } = await person.call('GET', '/dead-letters?already=true&q=old.csv');
+    return body['total'] === 1 && JSON.stringify(body['items']).includes('A × 1') && body;
+  });
+  const already = 'this number is known with A × 1, and this file has A × 9; 1 other item is equal';
+  expect(marked).toMatchObject({ already: 1, items: [{ purchaseOrderNumber: 'PO-40', kind: 'conflict', already }] });
+  const textOf = async (filter: Record<string, string>) => {
+    const planned = await person.submit('/plans', { action: 'discard', back: '/dead-letters', ...filter });
+    return (await person.page(planned.headers.get('location') ?? '')).text;
+  };
+  const [free, taken] = ['A file that brings a discarded order again can send it', 'cannot send it while its number'];
+  const alone = await textOf({ q: 'old.csv', already: 'true' });
+  expect([alone.includes(free), alone.includes(taken)]).toEqual([false, true]);
+  const mixed = await textOf({ q: 'old.csv' });
+  expect([mixed.includes(free), mixed.includes('Those whose number is accepted or in progress cannot')]).toEqual([
+    true,
+    true,
+  ]);
+});

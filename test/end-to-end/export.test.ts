@@ -129,7 +129,7 @@ describe('an export', () => {
     await writeFile(file, order(6));
     await place.run(['start', '--once']);
     const { out } = await place.run(['dead-letters', 'discard', '--order', '1001', '--dry-run']);
-    expect(out).toContain('A file that brings a discarded conflict again cannot send it');
+    expect(out).toContain('A file that brings a discarded order again cannot send it');
   });
 
   it('of one name in several folders is several, each with a batch for each of its versions', async () => {

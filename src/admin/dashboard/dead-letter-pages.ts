@@ -202,7 +202,7 @@ function itemsIn(content: unknown): readonly Item[] {
 
 /** What a person can do with this kind. An invalid order is corrected in its fix file. */
 function actions(
-  { id, kind, batch, purchaseOrderNumber: number }: FullLetter,
+  { id, kind, batch, purchaseOrderNumber: number, problems = [] }: FullLetter,
   back: string,
   confirm: string | undefined,
   { hasInbox, isEarly = false }: { hasInbox: boolean; isEarly: boolean | undefined },
@@ -228,7 +228,7 @@ function actions(
         ]
       : [];
   const name = number === '' ? 'This row' : number;
-  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${discardedAgain([kind])}`;
+  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${discardedAgain([{ kind, problems }])}`;
   const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;

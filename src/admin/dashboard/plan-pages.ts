@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, outcomeWord } from '../../core/format.ts';
-import { DISCARDED_AGAIN } from '../../order/fixing.ts';
+import { discardedAgain } from '../../order/fixing.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { leadBack } from '../api/act-routes.ts';
@@ -109,7 +109,8 @@ function confirmation(plan: Plan, confirm: string | undefined): Html {
     fields: expected,
     ...(action === 'discard' ? { tone: 'bad' } : {}),
   });
-  const again = action === 'discard' ? ` ${DISCARDED_AGAIN}` : '';
+  const planned = plan.items.filter(({ verdict }) => DOES.has(verdict));
+  const again = action === 'discard' ? ` ${discardedAgain(planned)}` : '';
   return html`<p>Only these orders are affected. An order that changes in the meantime is skipped.${again}</p><div class="acts">${act}</div>`;
 }
 

@@ -1,5 +1,7 @@
+import { counted } from '../../core/format.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
+import { firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { isNameless } from '../../report/story.ts';
 import { type Kept, searchText } from './letter-batch.ts';
@@ -27,15 +29,29 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
 
 /**
  * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
- * `this number is already accepted from "monday.csv", as A-1 × 5`.
+ * `this number is already accepted from "monday.csv", as A-1 × 5`; of a conflict, what differs.
  */
-function alreadyText({ problems = [] }: DeadLetter): string | undefined {
+function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
+  if (kind === 'conflict') return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
   const found = problems.find(({ code }) => code === NUMBER_KNOWN || code === ROW_KNOWN);
-  return found?.message
-    .replace(/ \(batch [\w.-]*\)/, '')
-    .replace(/\. If .*$/s, '')
-    .slice(0, LONGEST)
-    .toWellFormed();
+  return found && plain(found.message);
+}
+
+const NOT_READ = 'the items of the order that is already known cannot be read';
+
+function plain(message: string): string {
+  const text = message.replace(/ \(batch [\w.-]*\)/, '').replace(/\. (?:If|Discard) .*$/s, '');
+  return text.slice(0, LONGEST).toWellFormed();
+}
+
+function differenceText(own: readonly Item[], known: readonly Item[]): string {
+  const isIn = (items: readonly Item[], { articleCode, quantity }: Item) =>
+    items.some((item) => item.articleCode === articleCode && item.quantity === quantity);
+  const gone = firstItems(known.filter((item) => !isIn(own, item))) || 'fewer items';
+  const added = firstItems(own.filter((item) => !isIn(known, item))) || 'fewer items';
+  const equal = own.filter((item) => isIn(known, item)).length;
+  const rest = equal === 0 ? '' : `; ${counted(equal, 'other item is', 'other items are')} equal`;
+  return `this number is known with ${gone}, and this file has ${added}${rest}`;
 }
 
 function articlesIn(payload: unknown): string[] {

@@ -100,7 +100,7 @@ function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isF
   return [
     discarded === 0 || isFinal
       ? ''
-      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${discardedAgain(Object.keys(kinds.counts()) as DeadLetterKind[])}\n`,
+      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${discardedAgain(Object.keys(kinds.counts()).map((kind) => ({ kind: kind as DeadLetterKind })))}\n`,
     ...lines,
   ].join('');
 }

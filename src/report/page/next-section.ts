@@ -178,7 +178,14 @@ function correct(what: string, report: Report, fixFiles: readonly string[]): Htm
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number was already sent with different items, and the API cannot change an order. If it is the same order, agree on the change with the supplier and discard this one in the dashboard, or ask your operator. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number was already sent with different items, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+}
+
+/** The same content was read before: what differs now was probably corrected since. */
+function oldCopy({ repeats }: Report): string {
+  return repeats === undefined
+    ? 'If your file is an old copy of your list'
+    : 'The same file was read before, so this is probably an old copy: if so';
 }
 
 function retry(number: number, batch: string): Html {

@@ -55,6 +55,15 @@ it('the lead says that the others are done', () => {
   expect(textOf(pageOf([one]))).not.toMatch(/The (?:other order is|others are) done/);
 });
 
+it('a conflict begins with the old copy, which is probable where the same file was read before', () => {
+  const one = dead(order(2), 'conflict', 'other-content', 'this number is already accepted');
+  expect(textOf(pageOf([one]))).toContain('If your file is an old copy of your list, discard it in the dashboard');
+  const repeats = { batch: 'first', file: 'orders.csv', at: AT };
+  expect(textOf(pageOf([one], { repeats }))).toContain(
+    'read before, so this is probably an old copy: if so, discard it',
+  );
+});
+
 it('a refused order with several items says that the API does not say which item', () => {
   const refused = (message: string, ...articles: string[]) => {
     const one = dead(rows(16, ['7', 'A', '1'], ['7', 'B', '2']), 'refused', '400', message);
@@ -189,7 +198,7 @@ describe('what to do next', () => {
     );
     const text = textOf(pageOf(kinds));
     expect(text).toContain('Settle 1 order in conflict.');
-    expect(text).toMatch(/discard this one in the dashboard, or ask your operator\..* For your operator: po-sync/);
+    expect(text).toMatch(/discard it in the dashboard, or ask your operator\..* For your operator: po-sync/);
     expect(text).toContain('1 order in conflict');
     expect(text).toMatch(
       /po-sync\s+dead-letters\s+retry\s+--batch\s+20261121T071500Z-inbox-orders-3f2a91c0\s+--kind\s+failed/,
