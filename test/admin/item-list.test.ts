@@ -9,11 +9,13 @@ import { keysOf } from '../../src/redis/keys.ts';
 import { splitCells } from '../../src/report/lines.ts';
 import { RESULTS_HEADER, resultLine } from '../../src/report/results.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { finishedReport, settleWeek, sheet } from '../support/week.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
+import { unzip } from '../support/zip.ts';
 
 let place: Workplace;
 let person: Operator;
@@ -91,6 +93,28 @@ it('the page Batches links it with its filters', async () => {
   expect((await download('q=fix', '/items.csv')).items).toEqual(['fix.csv 2 PO-3 0815 7']);
 });
 
+it('the list is a workbook too: numbers of orders and articles as text, quantities as numbers, times of a named zone', async () => {
+  const { text } = await person.page('/batches?q=other&zone=Europe/Berlin&limit=1');
+  const link = /<a href="(\/items\.xlsx\?[^"]*)">accepted orders with articles and quantities, as a spreadsheet</.exec(
+    text,
+  );
+  const reply = await fetch(`http://127.0.0.1:${person.port}${plain(link?.[1] ?? '')}`, {
+    headers: { cookie: person.cookie, connection: 'close' },
+  });
+  expect(reply.headers.get('content-disposition')).toBe('attachment; filename="items.xlsx"');
+  const xml = (await unzip(Buffer.from(await reply.arrayBuffer()))).get('xl/worksheets/sheet1.xml')?.toString() ?? '';
+  const cells = [...xml.matchAll(/<c [^>]*?(?: t="(\w+)")?>(.*?)<\/c>/g)].map(
+    ([, type = 'number', value = '']) => `${type === 'number' ? '#' : ''}${value.replace(/<[^>]*>/g, '')}`,
+  );
+  expect(cells.slice(0, 8).join()).toBe('Order number,Article,Quantity,Accepted (Europe/Berlin),Note,Line,File,Batch');
+  const { rows } = await download('q=other');
+  expect(cells.slice(8, 11)).toEqual(['PO-5', 'A', '#5']);
+  expect(cells.slice(12, 15)).toEqual(['', '#4', 'other.csv']);
+  const [, , , , , , at = ''] = rows[0] ?? [];
+  expect(Date.parse(`${cells[11]?.replace(' ', 'T')}+01:00`)).toBe(Math.floor(Date.parse(at) / 1_000) * 1_000);
+  expect(cells.length).toBe(8 * (1 + rows.length));
+});
+
 it('the page of an order says that cells of its file differ where they were restored', async () => {
   const page = async (number: string) => (await person.page(`/order?number=${number}`)).text;
   const note = 'so the cells of this file can differ from these items.';
@@ -121,24 +145,29 @@ it('an order whose items cannot be proven is one line that says why', async () =
   expect((await download('q=other')).items[0]).toBe('other.csv 4 PO-5   unreadable');
 });
 
-it('a list of more than 100,000 orders is refused', async () => {
+it('a list of more than 100,000 orders is refused, a workbook of more than 20,000 orders names the CSV file', async () => {
   await place.drop('many.csv', sheet('PO-7,NEW,A,none'));
   const { batch } = await finished('many.csv');
   const connection = await connectRedis(redis);
   await connection.hset(keysOf('staging', place.api.baseUrl).batch(batch), 'n:accepted', 100_000);
   connection.disconnect();
   await place.run(['dead-letters', 'discard', '--order', 'PO-7', '--yes']);
-  const refused = await until('the refusal', async () => {
-    const reply = await fetch(`http://127.0.0.1:${person.port}/api/v1/items.csv?q=many`, {
-      headers: { cookie: person.cookie, connection: 'close' },
+  const refusalOf = (name: string) =>
+    until('the refusal', async () => {
+      const reply = await fetch(`http://127.0.0.1:${person.port}/api/v1/items.${name}?q=many`, {
+        headers: { cookie: person.cookie, connection: 'close' },
+      });
+      const text = await reply.text();
+      return text.includes('item-list-too-large') && (JSON.parse(text) as Record<string, unknown>);
     });
-    const text = await reply.text();
-    return text.includes('item-list-too-large') && (JSON.parse(text) as Record<string, unknown>);
-  });
-  expect(refused).toMatchObject({
+  expect(await refusalOf('csv')).toMatchObject({
     status: 409,
     detail: 'A list of items has at most 100,000 orders; these files have 100,001 orders.',
     remedy: 'Select fewer days, or a source.',
+  });
+  expect(await refusalOf('xlsx')).toMatchObject({
+    detail: 'A spreadsheet has at most 20,000 orders; these files have 100,001 orders.',
+    remedy: 'Select fewer days, or a source, or download the CSV file.',
   });
 });
 
@@ -159,7 +188,7 @@ describe('a list of items', () => {
       batches: { find: async () => ({ batch, kind: 'inbox', source: 'inbox', path: '/a', settledPath: '/a' }) },
       ledger: { lookup: async (numbers: string[]) => numbers.map(() => ({ kind: 'accepted', compact })) },
     } as unknown as Parameters<typeof createItemLists>[0];
-    const list = createItemLists(context, read, 200);
+    const { csv: list } = createItemLists(context, read, 200);
     return () => list([{ batch, file: 'week.csv', hasLetters: false }]);
   }
 

@@ -96,7 +96,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
 
 /** What is read from the files of batches again. */
 function openFiles(base: Omit<OperatorContext, 'operator'>, model: ReturnType<typeof createReadModel>) {
-  return { search: createFileSearch(model.findOrder), itemList: createItemLists(base, model.readItems) };
+  return { search: createFileSearch(model.findOrder), itemLists: createItemLists(base, model.readItems) };
 }
 
 /** What people submit, decide and read: corrections of dead letters, uploads, plans for many dead letters, and notes. */

@@ -14,6 +14,11 @@ export function orderListRoutes(api: ApiContext): Route[] {
   return [
     api.needingRedis({ method: 'GET', path: '/api/v1/orders.csv', handle: ({ url }) => orderListReply(api, url) }),
     api.needingRedis({ method: 'GET', path: '/api/v1/items.csv', handle: ({ url }) => itemListReply(api, url) }),
+    api.needingRedis({
+      method: 'GET',
+      path: '/api/v1/items.xlsx',
+      handle: ({ url }) => itemListReply(api, url, 'xlsx'),
+    }),
   ];
 }
 
@@ -24,16 +29,21 @@ export async function orderListReply(api: ApiContext, url: URL): Promise<Reply> 
   return csvReply(orderList(listed, api.base, { accepted }), nameOf(url, accepted ? 'accepted-orders' : 'orders'));
 }
 
-/** Accepted orders that a list of items may have. */
-const MOST_ORDERS = 100_000;
+/** Accepted orders that a list of items may have; a sheet has a million rows at most. */
+const MOST_ORDERS = { csv: 100_000, xlsx: 20_000 };
 
 /** The items of all accepted orders of these batches. PoSyncErrors of `listedIn`; `item-list-too-large`. */
-export async function itemListReply(api: ApiContext, url: URL): Promise<Reply> {
+export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof MOST_ORDERS = 'csv'): Promise<Reply> {
   const listed = await listedIn(api, url, true);
   const orders = listed.reduce((sum, { most }) => sum + most, 0);
-  if (orders > MOST_ORDERS) throw tooLarge(orders);
-  return csvReply(api.itemList(listed), nameOf(url, 'items'));
+  if (orders > MOST_ORDERS[as]) throw tooLarge(orders, as);
+  if (as === 'csv') return csvReply(api.itemLists.csv(listed), nameOf(url, 'items'));
+  // In the zone of the days, which was checked with them.
+  const pieces = api.itemLists.workbook(listed, url.searchParams.get('zone') || 'UTC');
+  return downloadReply(pieces, nameOf(url, 'items', as), WORKBOOK);
 }
+
+const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 /**
  * The finished batches that match; `most`: orders that may be accepted. PoSyncError `order-list-unfinished` and
@@ -58,13 +68,12 @@ async function listedIn(api: ApiContext, url: URL, accepted: boolean, more: read
 }
 
 export function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {
+  return downloadReply(pieces, name, 'text/csv; charset=utf-8');
+}
+
+function downloadReply(pieces: AsyncGenerator<string | Buffer>, name: string, type: string): Reply {
   const headers = { 'content-disposition': `attachment; filename="${name}"` };
-  return {
-    status: 200,
-    type: 'text/csv; charset=utf-8',
-    body: Readable.from(pieces, { objectMode: false }),
-    headers,
-  };
+  return { status: 200, type, body: Readable.from(pieces, { objectMode: false }), headers };
 }
 
 /** By the millisecond in which each was taken: names of batches show the second. */
@@ -73,15 +82,16 @@ export function oldestFirst<Row extends Pick<BatchRow, 'batch' | 'startedAt'>>(r
 }
 
 /** `accepted-orders-2026-11-16-2026-11-22.csv`. The parameters were read: a day has no other characters. */
-function nameOf({ searchParams }: URL, what: string): string {
+function nameOf({ searchParams }: URL, what: string, end = 'csv'): string {
   const days = ['day', 'from', 'to'].flatMap((name) => searchParams.get(name) || []);
-  return `${[what, ...days].join('-')}.csv`;
+  return `${[what, ...days].join('-')}.${end}`;
 }
 
-function tooLarge(orders: number): PoSyncError {
-  const [found, most] = [orders, MOST_ORDERS].map((one) => counted(one, 'order'));
-  return new PoSyncError('item-list-too-large', `A list of items has at most ${most}; these files have ${found}.`, {
-    remedy: 'Select fewer days, or a source.',
+function tooLarge(orders: number, as: keyof typeof MOST_ORDERS): PoSyncError {
+  const [found, most] = [orders, MOST_ORDERS[as]].map((one) => counted(one, 'order'));
+  const [list, other] = as === 'csv' ? ['list of items', ''] : ['spreadsheet', ', or download the CSV file'];
+  return new PoSyncError('item-list-too-large', `A ${list} has at most ${most}; these files have ${found}.`, {
+    remedy: `Select fewer days, or a source${other}.`,
   });
 }
 

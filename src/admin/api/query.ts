@@ -66,8 +66,8 @@ type Range = { since?: number; until?: number };
 
 /** What `day` has and the days `from` and `to` include, in the time zone `zone`, by default UTC; undefined without any of them. */
 function daysIn(text: (name: string) => string | undefined): Range | undefined {
-  const zone = text('zone') ?? 'UTC';
-  const [one, from, to] = ['day', 'from', 'to'].map((name) => dayIn(zone, name, text(name)));
+  const offsetAt = offsetIn(text('zone') ?? 'UTC');
+  const [one, from, to] = ['day', 'from', 'to'].map((name) => dayIn(offsetAt, name, text(name)));
   if (from && to && from.since >= to.until) throw wrong('to', 'to must not be before from.');
   const since = [one, from].flatMap((range) => range?.since ?? []);
   const until = [one, to].flatMap((range) => range?.until ?? []);
@@ -78,11 +78,12 @@ function daysIn(text: (name: string) => string | undefined): Range | undefined {
   };
 }
 
-function dayIn(zone: string, name: string, given: string | undefined): Required<Range> | undefined {
+type OffsetAt = (at: number) => number;
+
+function dayIn(offsetAt: OffsetAt, name: string, given: string | undefined): Required<Range> | undefined {
   if (given === undefined) return undefined;
   const start = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(given) : Number.NaN;
   if (Number.isNaN(start)) throw wrong(name, `${name} must be a date, such as 2026-11-21.`);
-  const offsetAt = offsetIn(zone);
   // The offset may change on that day.
   const [since = start, until = start] = [start, start + DAY].map((at) => at - offsetAt(at - offsetAt(at)));
   return { since, until };
@@ -91,7 +92,7 @@ function dayIn(zone: string, name: string, given: string | undefined): Required<
 const DAY = 86_400_000;
 
 /** How far the clocks of a time zone are ahead of UTC at a time; both in milliseconds. */
-function offsetIn(zone: string): (at: number) => number {
+function offsetIn(zone: string): OffsetAt {
   let format: Intl.DateTimeFormat;
   try {
     format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });

@@ -15,8 +15,8 @@ export function orderListLinks({ searchParams }: URL): Html {
   const query = new URLSearchParams(filters).toString();
   const path = `/orders.csv${query === '' ? '' : `?${query}`}`;
   const accepted = `/orders.csv?${new URLSearchParams([...filters, ['accepted', 'true']]).toString()}`;
-  const items = `/items.csv${query === '' ? '' : `?${query}`}`;
-  return html`<p>Orders of all files that match, as CSV: ${link(accepted, 'accepted orders')} · ${link(items, 'accepted orders with articles and quantities')} · ${link(path, 'all orders with their outcomes')}</p>`;
+  const items = (name: string) => `/items.${name}${query === '' ? '' : `?${query}`}`;
+  return html`<p>Orders of all files that match: ${link(items('xlsx'), 'accepted orders with articles and quantities, as a spreadsheet')}. As CSV: ${link(accepted, 'accepted orders')} · ${link(items('csv'), 'accepted orders with articles and quantities')} · ${link(path, 'all orders with their outcomes')}</p>`;
 }
 
 /** The downloads of the page Batches; where one is refused, that page says why. */
@@ -24,6 +24,7 @@ export function orderListPageRoutes(api: ApiContext): Route[] {
   const lists = [
     { path: '/orders.csv', reply: orderListReply },
     { path: '/items.csv', reply: itemListReply },
+    { path: '/items.xlsx', reply: (one: ApiContext, url: URL) => itemListReply(one, url, 'xlsx') },
   ];
   return lists.map(({ path, reply }) => ({
     method: 'GET',

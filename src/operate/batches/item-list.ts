@@ -1,5 +1,6 @@
 import type { Known } from '../../ledger/entry.ts';
 import type { Item } from '../../order/order.ts';
+import { workbookOf } from '../../report/fix-file/workbook.ts';
 import { pages } from '../../report/lines.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { createTurns, type ReadItems } from '../orders/file-search.ts';
@@ -35,20 +36,52 @@ type Wanted = AcceptedOrder & { note?: Note };
 export function createItemLists(context: ItemContext, read: ReadItems, takes = LIST_TAKES) {
   const take = createTurns(context.clock, takes);
 
+  async function* lines(listed: readonly ListedBatch[]): AsyncGenerator<Line> {
+    await using turn = await take();
+    yield* linesOf(listed, context, (wanted) => turn.read(wanted, read));
+  }
+
   /**
-   * The items of all accepted orders of several batches as one CSV file in pieces. The files are read again, each once;
+   * The items of all accepted orders of several batches as one file in pieces. The files are read again, each once;
    * an order whose items cannot be proven, or are not read in time, is one line with a note.
    */
-  return async function* itemList(listed: readonly ListedBatch[]): AsyncGenerator<string> {
-    yield listLine(COLUMNS);
-    await using turn = await take();
-    yield* inPieces(linesOf(listed, context, (wanted) => turn.read(wanted, read)));
+  return {
+    async *csv(listed: readonly ListedBatch[]): AsyncGenerator<string> {
+      yield listLine(COLUMNS);
+      yield* inPieces(csvLines(lines(listed)));
+    },
+    /** A workbook for people, with times of this zone. */
+    workbook(listed: readonly ListedBatch[], timeZone: string): AsyncGenerator<Buffer> {
+      const titles = ['Order number', 'Article', 'Quantity', `Accepted (${timeZone})`, 'Note', 'Line', 'File', 'Batch'];
+      return workbookOf('Accepted items', titles, workbookRows(lines(listed), timeZone));
+    },
   };
+}
+
+/** An item of an order, or why it has none. */
+type Line = { one: ListedBatch; order: Wanted; item?: Item; note?: Note };
+
+async function* csvLines(lines: AsyncIterable<Line>): AsyncGenerator<string> {
+  for await (const { one, order, item, note = '' } of lines) {
+    const { articleCode = '', quantity = '' } = item ?? {};
+    const place = [one.file, one.batch, String(order.line), order.number];
+    yield listLine([...place, articleCode, String(quantity), order.at, note]);
+  }
+}
+
+async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string) {
+  // The format of Sweden is that of ISO 8601 without its T.
+  const time = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+  for await (const { one, order, item, note = '' } of lines) {
+    const { articleCode = '', quantity = '' } = item ?? {};
+    const at = time.format(new Date(order.at));
+    yield [order.number, articleCode, quantity, at, note, order.line, one.file, one.batch];
+  }
 }
 
 type ReadInTurn = (wanted: WantedItems) => ItemReading;
 
-async function* linesOf(listed: readonly ListedBatch[], context: ItemContext, read: ReadInTurn) {
+async function* linesOf(listed: readonly ListedBatch[], context: ItemContext, read: ReadInTurn): AsyncGenerator<Line> {
   for (const one of listed) {
     const wanted = new Map<string, Wanted>();
     const digests = new Map<string, string>();
@@ -66,10 +99,10 @@ async function* linesOf(listed: readonly ListedBatch[], context: ItemContext, re
       for (const { purchaseOrderNumber, items } of next.value) {
         const order = wanted.get(purchaseOrderNumber);
         wanted.delete(purchaseOrderNumber);
-        if (order !== undefined) for (const item of items) yield lineOf(one, order, item, '');
+        if (order !== undefined) for (const item of items) yield { one, order, item };
       }
     }
-    for (const order of wanted.values()) yield lineOf(one, order, undefined, order.note ?? next.value);
+    for (const order of wanted.values()) yield { one, order, note: order.note ?? next.value };
   }
 }
 
@@ -86,9 +119,4 @@ async function* itemsOf(
   const batch = digests.size === 0 ? undefined : await batches.find(name);
   const file = batch && fileOf(batch);
   return file === undefined ? 'missing' : yield* read({ ...file, digests });
-}
-
-function lineOf({ file, batch }: ListedBatch, order: Wanted, item: Item | undefined, note: Note | ''): string {
-  const { articleCode = '', quantity = '' } = item ?? {};
-  return listLine([file, batch, String(order.line), order.number, articleCode, String(quantity), order.at, note]);
 }

@@ -26,11 +26,7 @@ type FixTable = { path: string; format: FileFormat };
 export async function openFixWorkbook(folder: string, csv: FixTable): Promise<Draft | undefined> {
   const draft = await openDraft(join(folder, FIX_WORKBOOK));
   const size = { rows: 0, bytes: 0, isTooLarge: false };
-  const zip = new ZipFile();
-  for (const { name, xml } of fixedParts()) zip.addBuffer(Buffer.from(xml), name, { mtime: MODIFIED });
-  const sheet = Readable.from(sheetXml(csv, size), { objectMode: false });
-  zip.addReadStream(sheet, SHEET_PART, { mtime: MODIFIED });
-  zip.end();
+  const { zip, sheet } = zipOf('Orders to correct', sheetXml(csv, size));
   try {
     await Promise.race([writeAll(zip.outputStream, draft), failureOf(zip, sheet)]);
     await draft.seal();
@@ -41,6 +37,50 @@ export async function openFixWorkbook(folder: string, csv: FixTable): Promise<Dr
   }
   return draft;
 }
+
+/** The package of a workbook with one sheet, as far as it is read. */
+function zipOf(title: string, xml: AsyncGenerator<string>): { zip: ZipFile; sheet: Readable } {
+  const zip = new ZipFile();
+  for (const part of fixedParts(title)) zip.addBuffer(Buffer.from(part.xml), part.name, { mtime: MODIFIED });
+  const sheet = Readable.from(xml, { objectMode: false });
+  zip.addReadStream(sheet, SHEET_PART, { mtime: MODIFIED });
+  zip.end();
+  return { zip, sheet };
+}
+
+/** A workbook with one sheet, piece by piece. A number is a cell to calculate with, any other value is text. */
+export async function* workbookOf(
+  title: string,
+  header: readonly string[],
+  rows: AsyncIterable<readonly (string | number)[]>,
+): AsyncGenerator<Buffer> {
+  const { zip, sheet } = zipOf(title, listXml(header, rows));
+  const out = zip.outputStream as Readable;
+  sheet.once('error', (error) => out.destroy(error));
+  try {
+    for await (const chunk of out) yield chunk as Buffer;
+  } finally {
+    // A reader that leaves early closes what the rows are read from.
+    sheet.destroy();
+  }
+}
+
+async function* listXml(header: readonly string[], rows: AsyncIterable<readonly (string | number)[]>) {
+  let row = 1;
+  let xml = sheetStart(header, 0);
+  for await (const cells of rows) {
+    row += 1;
+    if (row > MOST_ROWS) throw new Error('too many rows for a workbook');
+    xml += rowXml(cells, row);
+    if (xml.length < PIECE) continue;
+    yield xml;
+    xml = '';
+  }
+  yield xml + SHEET_END;
+}
+
+/** Characters that are passed on together. */
+const PIECE = 64 * 1024;
 
 /** Rejects when the rows cannot be read; yazl does not end its output then. */
 function failureOf(zip: ZipFile, sheet: Readable): Promise<never> {
@@ -84,7 +124,7 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="49" applyNumberFormat="1"/><xf numFmtId="49" fontId="1" applyNumberFormat="1" applyFont="1"/></cellXfs></styleSheet>`;
 
 /** The parts of a workbook with one sheet, without the sheet. */
-function fixedParts(): { name: string; xml: string }[] {
+function fixedParts(title: string): { name: string; xml: string }[] {
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
   return [
     {
@@ -97,7 +137,7 @@ function fixedParts(): { name: string; xml: string }[] {
     },
     {
       name: 'xl/workbook.xml',
-      xml: `${XML}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Orders to correct" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      xml: `${XML}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="${title}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
@@ -107,11 +147,11 @@ function fixedParts(): { name: string; xml: string }[] {
   ];
 }
 
-/** The sheet up to its header row. All columns are text, so that new cells are text too; the header row stays visible. */
-function sheetStart(header: readonly string[]): string {
+/** The sheet up to its header row, which stays visible. `style`: of new cells; by default they are text too. */
+function sheetStart(header: readonly string[], style = 1): string {
   const columns = header.map((name, index) => {
     const width = name === '_error_message' ? 80 : Math.min(Math.max(name.length + 2, 14), 40);
-    return `<col min="${index + 1}" max="${index + 1}" width="${width}" style="1" customWidth="1"/>`;
+    return `<col min="${index + 1}" max="${index + 1}" width="${width}" style="${style}" customWidth="1"/>`;
   });
   const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
   const views = `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`;
@@ -120,9 +160,10 @@ function sheetStart(header: readonly string[]): string {
 
 const SHEET_END = '</sheetData></worksheet>';
 
-/** A row of text cells. `row` is 1-based; `style` is an index of the style sheet. */
-function rowXml(cells: readonly string[], row: number, style = 1): string {
+/** A row of text cells and numbers. `row` is 1-based; `style` of its texts is an index of the style sheet. */
+function rowXml(cells: readonly (string | number)[], row: number, style = 1): string {
   const xml = cells.map((cell, index) => {
+    if (typeof cell === 'number') return `<c r="${columnName(index)}${row}" s="0"><v>${cell}</v></c>`;
     return `<c r="${columnName(index)}${row}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escaped(cell)}</t></is></c>`;
   });
   return `<row r="${row}">${xml.join('')}</row>`;
