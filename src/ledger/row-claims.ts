@@ -55,6 +55,14 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return claims;
   }
 
+  /** The order that a row became, where that is accepted or may be. */
+  async function ownerOf(row: FixTarget): Promise<RowOwner | undefined> {
+    const { batch, place } = await firstOf(row);
+    const found = await redis.hget(keys.corrected(batch), `as ${place}`);
+    const by = found === null ? undefined : (JSON.parse(found) as RowOwner);
+    return by !== undefined && (await isAlive(by)) ? by : undefined;
+  }
+
   async function isAlive(by: RowOwner): Promise<boolean> {
     // The ledger may not have it: it lost its data, and the API's list is not read yet.
     if (by.no === 0) return true;
@@ -62,7 +70,7 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return known !== undefined && isOf(known, by);
   }
 
-  return { remember, claim };
+  return { remember, claim, ownerOf };
 }
 
 /** Whether the ledger has the order of an owner, and it is accepted, in progress or in doubt. */

@@ -3,10 +3,10 @@ import type { Config } from '../config/config.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { isUnderWay } from '../ledger/row-claims.ts';
+import { type createRowClaims, isUnderWay } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { NUMBER_KNOWN, NUMBER_TAKEN, ROW_KNOWN } from '../order/fixing.ts';
+import { NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import type { Problem } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
@@ -118,21 +118,30 @@ function withoutAdding(problem: Problem): Problem {
     : { ...problem, message: `${doubt} Compare it with the order that po-sync has already` };
 }
 
+/** `ownerOf`: the order that a row of a file with the same content became. */
+type NeighborDeps = {
+  batches: Batches;
+  ledger: Ledger;
+  knownContent: KnownContent;
+  ownerOf?: ReturnType<typeof createRowClaims>['ownerOf'];
+};
+
 /** Says of rows without a number which order next to them another file brought, if that may have them already. */
-export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: Ledger; knownContent: KnownContent }) {
+export function createNeighbors(batch: Batch, deps: NeighborDeps) {
   const titleOf = createTitles(deps.batches);
-  return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
+  return async (found: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
+    const page = batch.repeats === undefined ? [...found] : await Promise.all(found.map(withOwner));
     const numbers = [...new Set(page.flatMap((order) => (order.valid ? [] : (order.beside ?? []))))];
     if (numbers.length === 0) return [...page];
     const known = new Map((await deps.ledger.lookup(numbers)).map((one, i) => [numbers[i] ?? '', one]));
     const elsewhere = [...known].filter(([, one]) => isElsewhere(one, batch));
-    const found = await deps.knownContent(elsewhere.map(([number, one]) => ({ number, ordinal: -1, known: one })));
+    const contents = await deps.knownContent(elsewhere.map(([number, one]) => ({ number, ordinal: -1, known: one })));
     const tell = async (order: CheckedOrder): Promise<CheckedOrder> => {
       if (order.valid || order.beside === undefined) return order;
       const problems = [...order.problems];
       for (const number of order.beside) {
         const one = known.get(number);
-        const items = found.get(number)?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
+        const items = contents.get(number)?.items.filter(({ articleCode }) => order.articles.includes(articleCode));
         if (!isElsewhere(one, batch) || items?.length === 0) continue;
         const from = `${stateText(one)} from ${(await titleOf(one)) ?? 'the API'}`;
         const also = items ? `, also with ${firstItems(items)}` : '';
@@ -143,4 +152,17 @@ export function createNeighbors(batch: Batch, deps: { batches: Batches; ledger: 
     };
     return await Promise.all(page.map(tell));
   };
+  /** A row without a number that became an order of the first file with this content; its neighbors do not matter then. */
+  async function withOwner(order: CheckedOrder): Promise<CheckedOrder> {
+    if (order.valid || order.number !== '') return order;
+    const owner = await deps.ownerOf?.({ batch: batch.batch, place: placeText(order.place) });
+    if (owner === undefined) return order;
+    const title = batchTitle(owner.batch, (await deps.batches.find(owner.batch))?.name);
+    const message = `this row became ${owner.number}, which is already accepted or in progress from ${title}: the same file was read before. Discard this row here`;
+    const { beside: _, ...rest } = order;
+    return {
+      ...rest,
+      problems: [...order.problems, { ...order.place, field: '', code: ROW_KNOWN, value: '', message }],
+    };
+  }
 }

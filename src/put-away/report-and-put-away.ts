@@ -8,6 +8,7 @@ import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
+import { createRowClaims } from '../ledger/row-claims.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { LIMITS } from '../order/limits.ts';
@@ -133,9 +134,11 @@ async function ordersOf(batch: Batch, corrects: Set<string>, context: Settlement
 }
 
 /** Orders of a batch with their results; of a conflict, also its other content. */
-function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side }: SettlementContext) {
+function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side, store }: SettlementContext) {
   const { batches, ledger } = side;
-  return reportOrders(orders, batch, { batches, ledger, knownContent: createKnownContent(batch, { batches, config }) });
+  const { ownerOf } = createRowClaims({ ...store, ledger });
+  const knownContent = createKnownContent(batch, { batches, config });
+  return reportOrders(orders, batch, { batches, ledger, knownContent, ownerOf });
 }
 
 /** Adds what was corrected in each order of a fix file. `corrects` gets the batches that it corrects. */

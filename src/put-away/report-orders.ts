@@ -1,19 +1,19 @@
 import { iso } from '../core/format.ts';
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
-import { createdTwice, type Ledger } from '../ledger/ledger.ts';
+import { createdTwice } from '../ledger/ledger.ts';
 import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { createNeighbors, createTitles, isElsewhere, type KnownContent, withKnownNumber } from './known-content.ts';
+import { createNeighbors, createTitles, isElsewhere, withKnownNumber } from './known-content.ts';
 
 const PAGE = 500;
 
 /** `knownContent` finds the other content of orders in conflict. */
-type Deps = { batches: Batches; ledger: Ledger; knownContent: KnownContent };
+type Deps = Parameters<typeof createNeighbors>[1];
 
 /** Joins the orders of a finished batch, read again from its file, with their results. */
 export async function* reportOrders(

@@ -284,6 +284,13 @@ it('a row of a file that is dropped twice becomes one order, and the second batc
   expect(await place.read(second, 'report.html')).toMatch(
     new RegExp(`<ol><li><b>See the first report before .*drop.csv.* href="../${first.batch}/report.html">`),
   );
+  const became = `this row became DR-3, which is already accepted or in progress from "drop-fix.csv" (batch ${fixed.batch})`;
+  expect((await lettersOf(second))[0]?.problems?.at(-1)).toMatchObject({
+    code: 'row-known',
+    message: expect.stringContaining(became),
+  });
+  expect(await place.read(second, 'dead-letters.csv')).toContain('this row became DR-3');
+  expect(await place.read(second, 'report.html')).not.toContain('Correct 1 row without an order number');
   const renamed = (await place.read(second, 'dead-letters.csv'))
     .replace(/^;A-1/m, 'DR-4;A-1')
     .replace('DR-1;A-2;6 boxes', 'DR-5;A-2;6')

@@ -3,7 +3,6 @@ import { iso } from '../../core/format.ts';
 import type { CellProblem, CheckedCorrection } from '../../operate/corrections/check-correction.ts';
 import { type Correctable, MOST_ADDED } from '../../operate/corrections/corrections.ts';
 import type { CorrectedRow, FixCell, FixRow } from '../../operate/corrections/fix-rows.ts';
-import { sameContentText } from '../../order/batch.ts';
 import { CONFIRMED, NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHidden } from '../../order/text.ts';
@@ -11,7 +10,7 @@ import { type Html, html, timeText, visible } from '../../report/page/html.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
-import { badge, batchPath, letterPath, link, table } from './parts.ts';
+import { badge, batchPath, letterPath, link, sameContentNote, table } from './parts.ts';
 
 /** What a person entered, and what came of it. `isSent`: it was to be sent. `compared`: the values next to those that were sent, where it came too late. */
 export type Entered = {
@@ -42,7 +41,7 @@ export async function fixSection(
   if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: late };
   const found = await api.corrections.open(letter).catch(whyNot);
   const repeats = (await api.base.batches.find(letter.batch))?.repeats;
-  const warning = repeats && html`<p class="box bad">${sameContentText(repeats)}</p>`;
+  const warning = repeats && sameContentNote(repeats);
   const body =
     found instanceof PoSyncError
       ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>${entered?.compared}`

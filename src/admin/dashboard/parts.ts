@@ -1,5 +1,5 @@
-import { ago, count } from '../../core/format.ts';
-import { type Html, html, widthOf } from '../../report/page/html.ts';
+import { ago, count, iso } from '../../core/format.ts';
+import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {
@@ -9,6 +9,11 @@ export function link(href: string, text: string): Html {
 /** The address of a batch. */
 export function batchPath(batch: string): string {
   return `/batches/${encodeURIComponent(batch)}`;
+}
+
+/** As `sameContentText`, with a link and the reader's time. */
+export function sameContentNote({ batch, name, at }: { batch: string; name: string; at: number }): Html {
+  return html`<p class="box bad">The same content was read before, as ${link(batchPath(batch), name)} on ${timeText(iso(at))}. Its orders that need a person were reported there. Before you correct this one, see there whether it was settled; if it was, discard it here.</p>`;
 }
 
 /** The page of a dead letter. */
