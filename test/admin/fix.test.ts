@@ -649,3 +649,15 @@ it('the form asks for one of the readings of a quantity, and names neither the f
   expect(text).toMatch(/can be read in two ways; enter 1000 or 1\. For your operator: check decimal/);
   expect(text).not.toContain('does not say which one');
 });
+
+it('after a correction, the page of the order leads to the next one that needs a person', async () => {
+  const ids = await drop('next.csv', `${HEAD}\nPO-191,NEW,A,x\nPO-192,NEW,A,x\n`);
+  const first = pathOf(ids.get('PO-191'));
+  const { text } = await person.page(first);
+  expect(text).not.toContain('The next one');
+  expect((await person.submit(`${first}/fix`, { ...fieldsIn(text), 'v.0.3': '7', do: 'send' })).status).toBe(303);
+  const next = `The next one that needs you: <a href="/dead-letters/${encodeURIComponent(ids.get('PO-192') ?? '')}">PO-192</a>`;
+  expect((await person.page(first)).text).toContain(next);
+  await until('the closing', async () => (await person.call('GET', first)).body['closed'] !== undefined);
+  expect((await person.page(first)).text).toContain(next);
+});

@@ -64,6 +64,9 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   const sent = await person.page(`/upload/${String(upload['id'])}`);
   expect(sent.text).toContain('shows what became of each order');
   expect(sent.text).not.toContain('will be sent');
+  expect(sent.text).toMatch(
+    /box bad">Finished: 2 accepted, 1 duplicate, 1 conflict, 1 invalid\. 2 need a person\. <a href="\/batches\//,
+  );
 
   const { body: actions } = await person.call('GET', '/actions?limit=1');
   const who = (actions['items'] as { who: string; what: string }[])[0]?.who ?? '';
@@ -82,6 +85,30 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   });
   expect(shown).toMatch(new RegExp(`submitted by</dt>\\s*<dd>${who}`));
   expect((await place.run(['explain', 'PO-3'])).out).toContain(`, submitted by ${who}`);
+});
+
+it('the page of an upload that was sent says how far it is, and loads again until it is finished', async () => {
+  await place.run(['pause', '--reason', 'stock-taking']);
+  const upload = await person.upload('name=far.csv', `${HEAD}\nPO-71,NEW,A,1\nPO-72,NEW,A,1\n`);
+  await send(upload);
+  const load = async () => {
+    const reply = await fetch(`http://127.0.0.1:${person.port}/upload/${String(upload['id'])}`, {
+      headers: { accept: 'text/html', cookie: person.cookie, connection: 'close' },
+    });
+    return { refresh: reply.headers.get('refresh'), text: await reply.text() };
+  };
+  const waiting = await until('what waits', async () => {
+    const now = await load();
+    return now.text.includes('2 orders wait') && now;
+  });
+  expect(waiting.refresh).toMatch(/^2; url=\/upload\//);
+  expect(waiting.text).toMatch(/Sent, in progress: .*<a href="\/batches\/[^"]*">The page of far\.csv</);
+  await place.run(['resume']);
+  const end = await until('the result', async () => {
+    const now = await load();
+    return now.refresh === null && now;
+  });
+  expect(end.text).toContain('box good">Finished: 2 accepted. <a ');
 });
 
 it('the page of a preview names invalid orders whose number is accepted already', async () => {

@@ -19,6 +19,7 @@ import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-pages.ts';
+import { waitingNote } from './delivery-part.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { orderListLinks, sumTable } from './order-list-part.ts';
@@ -39,7 +40,6 @@ import {
   table,
   textField,
 } from './parts.ts';
-import { waitingNote } from './pause-part.ts';
 
 const TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
   reading: 'quiet',

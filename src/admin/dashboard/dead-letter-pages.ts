@@ -7,7 +7,7 @@ import { type FullLetter, readLetter, readLetterPage } from '../api/dead-letter-
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection, inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { messageOf } from './letter-message.ts';
+import { messageOf, nextOrder } from './letter-message.ts';
 import {
   actForm,
   batchPath,
@@ -119,6 +119,7 @@ ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems'
 ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter)}
 ${fix.body}
+${closed || fix.refresh !== undefined ? await nextOrder(api, letter.id) : undefined}
 ${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly }) : undefined}`;
   return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
 }

@@ -1,6 +1,8 @@
 import { problemText } from '../../order/record.ts';
 import { type Html, html } from '../../report/page/html.ts';
+import type { ApiContext } from '../api/api-context.ts';
 import { inForm } from './fix-form.ts';
+import { letterPath, link } from './parts.ts';
 
 type Shown = { purchaseOrderNumber: string; field?: string; message: string; items?: string; already?: string };
 
@@ -9,4 +11,13 @@ export function messageOf({ purchaseOrderNumber, field = '', message, items, alr
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
   const other = already === undefined ? undefined : html`<div><strong>${already.replace(/^t/, 'T')}</strong></div>`;
   return html`${inForm(problemText({ field, message }), purchaseOrderNumber)}${own}${other}`;
+}
+
+/** Leads from an order that needs nobody any more to the one below it in the list, or to the list. */
+export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
+  const { letters } = await api.tables();
+  const [next] = (await letters.page({}, 1, id)).items;
+  if (next === undefined) return html`<p>${link('/dead-letters', 'Orders that need you')}</p>`;
+  const number = next.purchaseOrderNumber || 'a row without an order number';
+  return html`<p>The next one that needs you: ${link(letterPath(next.id), number)}</p>`;
 }

@@ -8,10 +8,10 @@ import { type AdminRequest, type Principal, problemReply, type Reply, type Route
 import { batchesPage, batchPage } from './batch-pages.ts';
 import { correctionsPage } from './corrections-page.ts';
 import { deadLetterPage, deadLettersPage } from './dead-letter-pages.ts';
+import { pausedState } from './delivery-part.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
-import { pausedState } from './pause-part.ts';
 import { planPage } from './plan-pages.ts';
 import { queuePage } from './queue-page.ts';
 import { sourcesPage } from './sources-page.ts';

@@ -13,10 +13,10 @@ import { namelessIn } from '../api/batch-routes.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
 import { openIn } from './dead-letter-pages.ts';
+import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { pacePart } from './pace-part.ts';
 import { actForm, agoText, batchPath, cell, facts, link, nextLink, table } from './parts.ts';
-import { pauseBox } from './pause-part.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
 export async function overviewPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {

@@ -11,8 +11,9 @@ import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
+import { sentPart } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { actForm, badge, batchPath, cell, facts, link, orderPath, table } from './parts.ts';
+import { actForm, badge, cell, facts, link, orderPath, table } from './parts.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
 export async function uploadPage({ api, mayOperate }: PageRequest): Promise<Content> {
@@ -66,12 +67,13 @@ export async function previewPage({ api, params, mayOperate, confirm }: PageRequ
   const upload = api.uploads.find(params['upload'] ?? '');
   const { name, source, bytes, sha256, state, preview, trouble, changed, batch, until } = upload;
   const isBusy = state === 'checking' || state === 'sending';
+  const result = batch === undefined ? undefined : await sentPart(batch, upload, api);
   const acts = mayOperate && !isBusy && state !== 'sent' ? actsOf(upload, confirm) : undefined;
   const body = html`<h1>${name}</h1>
 <p role="status">${stateOf(upload)}${isBusy ? ' The page updates automatically.' : ''}</p>
 ${changed && state === 'ready' ? html`<p class="box bad" role="alert">Orders changed after the previous preview. Nothing was sent. This is the new preview.</p>` : undefined}
 ${trouble ? html`<p class="box bad" role="alert">${trouble.message} ${trouble.remedy}</p>` : undefined}
-${batch === undefined ? undefined : html`<p class="box good">Sent. ${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.</p>`}
+${result?.shown}
 ${preview && state !== 'sent' ? countsOf(preview) : undefined}
 ${acts}
 ${preview && state !== 'sent' ? detailsOf(preview) : undefined}
@@ -81,7 +83,7 @@ ${facts([
   ['SHA-256', html`<code>${sha256}</code>`],
   ['will be removed', state === 'sent' ? undefined : timeText(iso(until))],
 ])}`;
-  return { title: name, body, refresh: isBusy ? 1 : undefined };
+  return { title: name, body, refresh: isBusy ? 1 : result?.refresh };
 }
 
 const MEANINGS: readonly (readonly [key: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid', title: string])[] = [

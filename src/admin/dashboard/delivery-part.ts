@@ -1,11 +1,15 @@
-import { ago, count, counted, duration, iso, plainPause, withoutStop } from '../../core/format.ts';
+import { ago, count, counted, duration, iso, outcomeWord, plainPause, withoutStop } from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
 import { byWhom, endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
+import type { Upload } from '../../operate/uploads/upload-shelf.ts';
+import { OUTCOMES } from '../../order/outcome.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
-import { agoText, badge } from './parts.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import { readBatch } from '../api/batch-routes.ts';
+import { agoText, badge, batchPath, link } from './parts.ts';
 
 type Pause = Status['pauses'][number];
 
@@ -56,6 +60,29 @@ export function waitingNote({ batch, standing }: BatchView, { pauses: [pause] }:
 
 /** Where orders of a file can wait for a pause. The page of a held file says why it is held. */
 const WAITING: readonly BatchStanding[] = ['reading', 'sending'];
+
+/** What became of a file that was sent. `refresh`: seconds, while more is to come. */
+export async function sentPart(
+  batch: string,
+  { name }: Pick<Upload, 'name'>,
+  api: ApiContext,
+): Promise<{ shown: Html; refresh?: number }> {
+  const view = await readBatch(api, batch).catch(() => undefined);
+  const to = html`${link(batchPath(batch), `The page of ${name}`)} shows what became of each order.`;
+  if (view === undefined) return { shown: html`<p class="box good">Sent. ${to}</p>` };
+  const { counts, open, state } = view.batch;
+  const found = OUTCOMES.filter((one) => counts[one] > 0).map((one) => `${count(counts[one])} ${outcomeWord(one)}`);
+  const far = `${found.join(', ') || 'no outcome yet'}.`;
+  if (state !== 'done') {
+    const note = waitingNote(view, (await api.snapshot()).status);
+    return {
+      shown: html`<p class="box">Sent, in progress: ${far} The page updates automatically. ${to}</p>${note}`,
+      refresh: 2,
+    };
+  }
+  const left = open === 0 ? '' : ` ${count(open)} ${open === 1 ? 'needs' : 'need'} a person.`;
+  return { shown: html`<p class="box ${open === 0 ? 'good' : 'bad'}">Finished: ${far}${left} ${to}</p>` };
+}
 
 /** Who paused, as ` by anna: stock-taking`, or the reason after a colon. The script of the pages says the same. */
 function why(pause: Pause): string {
