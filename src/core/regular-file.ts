@@ -19,6 +19,21 @@ export async function stampOf(handle: FileHandle): Promise<Stamp> {
   return { dev, ino, size, mtimeNs, ctimeNs };
 }
 
+/** What a file keeps when it is renamed or its disk is mounted again, and a copy of it does not have: inode and time of birth. */
+export async function markOf(handle: FileHandle): Promise<string> {
+  const { ino, birthtimeNs } = await handle.stat({ bigint: true });
+  return `${ino}-${birthtimeNs}`;
+}
+
+/** Whether an open file is the one that had this mark when it was written, and no copy of it. */
+export async function hasMark(handle: FileHandle, mark: string): Promise<boolean> {
+  const { ino, birthtimeNs, ctimeNs } = await handle.stat({ bigint: true });
+  const [inode, born] = mark.split('-');
+  // Where the file system does not know when a file was created, Node.js gives 0 or the time of its last change.
+  const isBirthKnown = born !== '0' && birthtimeNs !== 0n && birthtimeNs !== ctimeNs;
+  return isBirthKnown ? String(birthtimeNs) === born : String(ino) === inode;
+}
+
 /**
  * Opens a regular file for reading. Follows no link, which could lead out of the folder, and does not wait on a FIFO.
  * Throws PoSyncError `file-missing`, `not-a-file`, `file-not-readable`; other errors (EBUSY, EIO) unchanged.
@@ -114,12 +129,19 @@ export function draftPath(folder: string): string {
   return path.join(folder, `.po-sync-${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/** Writes a file that appears complete or not at all, and survives a power failure. Its folder must exist. */
-export async function writeWhole(file: string, text: string, { mode = 0o666 } = {}): Promise<void> {
+/**
+ * Writes a file that appears complete or not at all, and survives a power failure. Its folder must exist. The text can
+ * contain the mark of the file (`markOf`).
+ */
+export async function writeWhole(
+  file: string,
+  text: string | ((mark: string) => string),
+  { mode = 0o666 } = {},
+): Promise<void> {
   const draft = draftPath(path.dirname(file));
   try {
     await using handle = await open(draft, 'wx', mode);
-    await handle.writeFile(text);
+    await handle.writeFile(typeof text === 'string' ? text : text(await markOf(handle)));
     await handle.sync();
     await rename(draft, file);
   } catch (error) {

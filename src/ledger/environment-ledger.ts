@@ -26,7 +26,9 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
     keys,
     time,
     wait: sendingSpan(timeout) + settle,
-    checkpoint: createCheckpointFile(checkpointFile(config.data, config.environment, keys.origin)),
+    checkpoint: createCheckpointFile(checkpointFile(config.data, config.environment, keys.origin), {
+      isBesideRedis: store.private,
+    }),
   });
   const onOutcome = (batch: string, outcome: Outcome, orders: number, at: number, entry?: Entry) => {
     log.meter?.settled(batch, outcome, orders, outcome === 'accepted' ? at - (claimTimeOf(batch) ?? at) : undefined);

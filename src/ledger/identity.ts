@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
+import { codeOf } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
-import { readJsonIfExists, writeWhole } from '../core/regular-file.ts';
+import { hasMark, markOf, openRegularFile, writeWhole } from '../core/regular-file.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript, type Script } from '../redis/script.ts';
@@ -10,8 +11,9 @@ import type { RedisTime } from '../redis/time.ts';
 /**
  * How the ledger in Redis compares with what the daemon remembers.
  * `rolled-back`: it lost changes: flushed, restored from an old file, failed over, or a different Redis.
+ * `copied`: it was copied together with the checkpoint, so what was sent after the copy was made is in neither.
  */
-export type Standing = 'same' | 'new' | 'rolled-back';
+export type Standing = 'same' | 'new' | 'rolled-back' | 'copied';
 
 export type Identity = ReturnType<typeof createIdentity>;
 
@@ -109,12 +111,15 @@ export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis
 function createComparison({ redis, keys, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
 
-  return async ({ epoch: before, sequence: reached }: Checkpoint, daemon: string, made: number) => {
-    const reason = "Redis lost part of the ledger; the API's list is read first";
+  return async ({ epoch: before, sequence: reached, isCopy }: Checkpoint, daemon: string, made: number) => {
+    const reason = isCopy
+      ? "the folder `data` was copied or restored; the API's list is read first"
+      : "Redis lost part of the ledger; the API's list is read first";
     const hold = JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
     const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
     const args = [before, reached, randomUUID(), wait, `hold:${ROLLED_BACK}`, hold, made, KEEP_OWN, time.now()];
-    const [standing, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
+    const [found, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
+    const standing = found === 'rolled-back' && isCopy ? 'copied' : found;
     return { standing, epoch, sequence: Number(sequence) };
   };
 }
@@ -143,30 +148,37 @@ export async function runCounting(
 }
 
 /** What was last seen of the ledger: the name of its epoch, and the sequence of its latest change. */
-export type Checkpoint = { epoch: string; sequence: number };
+export type Checkpoint = { epoch: string; sequence: number; isCopy?: boolean };
 
 /** Keeps a checkpoint where it outlives the process. None reads as the epoch ''. */
 export type CheckpointStore = { read(): Promise<Checkpoint>; write(checkpoint: Checkpoint): Promise<void> };
 
-/** A checkpoint in a file, written completely or not at all. */
-export function createCheckpointFile(file: string): CheckpointStore {
-  return { read: () => readCheckpoint(file), write: (checkpoint) => writeCheckpoint(file, checkpoint) };
+/**
+ * A checkpoint in a file, written completely or not at all. Where Redis keeps its data beside the file, both are copied
+ * together: then a copy of the file is noticed, too.
+ */
+export function createCheckpointFile(file: string, { isBesideRedis = false } = {}): CheckpointStore {
+  return { read: () => readCheckpoint(file, isBesideRedis), write: (checkpoint) => writeCheckpoint(file, checkpoint) };
 }
 
-async function readCheckpoint(file: string): Promise<Checkpoint> {
+async function readCheckpoint(file: string, noticesCopies: boolean): Promise<Checkpoint> {
   try {
-    const value: unknown = await readJsonIfExists(file);
+    await using handle = await openRegularFile(file);
+    const value: unknown = JSON.parse(await handle.readFile('utf8'));
     if (typeof value === 'object' && value !== null && 'epoch' in value && 'sequence' in value) {
-      return { epoch: String(value.epoch), sequence: Number(value.sequence) };
+      const kept = { epoch: String(value.epoch), sequence: Number(value.sequence) };
+      if (!noticesCopies || !('mark' in value) || (await hasMark(handle, String(value.mark)))) return kept;
+      // An epoch that Redis does not have, and the same one each time that this copy is read.
+      return { ...kept, epoch: `${kept.epoch}@${await markOf(handle)}`, isCopy: true };
     }
   } catch (error) {
     // A damaged file is no checkpoint. It is written atomically, so only a failing disk damages it.
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!(error instanceof SyntaxError) && codeOf(error) !== 'file-missing') throw error;
   }
   return { epoch: '', sequence: 0 };
 }
 
-async function writeCheckpoint(file: string, checkpoint: Checkpoint): Promise<void> {
+async function writeCheckpoint(file: string, { epoch, sequence }: Checkpoint): Promise<void> {
   await makePath(dirname(file), PRIVATE_FOLDER);
-  await writeWhole(file, JSON.stringify(checkpoint));
+  await writeWhole(file, (mark) => JSON.stringify({ epoch, sequence, mark }));
 }

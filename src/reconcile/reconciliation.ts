@@ -54,7 +54,10 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
       if (codeOf(error) === 'ledger-newer') outdated.abort(error);
       throw error;
     });
-    if ((await identity.establish()) === 'rolled-back') ledgerRolledBack(log, { environment: config.environment });
+    const standing = await identity.establish();
+    if (standing === 'rolled-back' || standing === 'copied') {
+      ledgerRolledBack(log, { environment: config.environment, isCopy: standing === 'copied' });
+    }
     await store.time.sync();
     await breaker.refresh(true);
   }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
@@ -99,6 +99,33 @@ it('after a restore of what Redis had before the last short run, no order of tha
       ['LAST', 1],
     ]),
   );
+});
+
+it('after a restore of the complete folder data, no order that was sent since the backup is created again', async () => {
+  await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
+  const data = path.join(place.folder, 'data');
+  const once = async (name: string) => {
+    await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
+    const { code, out, err } = await place.run(['start', '--once']);
+    expect(code).toBe(0);
+    return out + err;
+  };
+  await once('BEFORE');
+  await cp(data, `${data}.backup`, { recursive: true, preserveTimestamps: true });
+  await once('LAST');
+  await rm(data, { recursive: true });
+  // Moved to its place, a backup would not be noticed.
+  await cp(`${data}.backup`, data, { recursive: true, preserveTimestamps: true });
+  const before = place.events.filter(({ type }) => type === 'received').length;
+  expect(await once('LAST')).toContain('ledger-rolled-back');
+  expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(before);
+  expect(Object.fromEntries(place.stored())).toEqual({ BEFORE: 1, LAST: 1 });
+
+  // From then on it is no copy, also in another place on the same disk.
+  await rename(data, `${data}.moved`);
+  await rename(`${data}.moved`, data);
+  expect(await once('NEXT')).not.toContain('ledger-rolled-back');
+  expect(Object.fromEntries(place.stored())).toEqual({ BEFORE: 1, LAST: 1, NEXT: 1 });
 });
 
 it('between the private Redis and another one, in both directions, no order that was sent meanwhile is created again', async () => {

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAdoption } from '../../src/ledger/adopt.ts';
@@ -145,23 +145,6 @@ describe('identity', () => {
     await store.redis.hset(store.keys.identity, before);
     expect(await daemon('another-machine').establish()).toBe('same');
     expect(await daemon().establish()).toBe('rolled-back');
-  });
-
-  it('does not notice that Redis and its file were restored together', async () => {
-    const running = daemon();
-    await running.establish();
-    await change(running, 3);
-    const before = await store.redis.hgetall(store.keys.identity);
-    await running.store();
-    const file = path.join(folder, 'shared.json');
-    const kept = await readFile(file, 'utf8');
-    await change(running, 3);
-    await running.store();
-    await store.redis.hset(store.keys.identity, before);
-    await writeFile(file, kept);
-    // A daemon that ran meanwhile remembers; one that starts does not.
-    expect(await daemon().establish()).toBe('same');
-    expect(await running.establish()).toBe('rolled-back');
   });
 
   it('is noticed by one daemon; the others accept the new epoch as the same ledger', async () => {

@@ -751,6 +751,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/identity.test.ts', 'test/ledger/ledger.test.ts', 'test/reconcile/ledger-rebuild.test.ts'],
   },
   {
+    without: 'noticing that the ledger was copied together with its checkpoint',
+    file: 'src/ledger/identity.ts',
+    find: '(await hasMark(handle, String(value.mark)))',
+    replace: 'true',
+    tests: ['test/ledger/restored-ledger.test.ts', 'test/end-to-end/lost-redis.test.ts'],
+  },
+  {
     without: 'intents that travel too long',
     file: 'src/ledger/commit.lua',
     find: 'if now > tonumber(intended) + travels then return -3 end',
