@@ -1739,8 +1739,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the lines of accepted orders whose items are not known in the list of items',
     file: 'src/operate/batches/item-list.ts',
-    find: 'yield lineOf(one, order, undefined, order.note ?? next.value);',
-    replace: 'if (order.note !== undefined) yield lineOf(one, order, undefined, order.note);',
+    find: 'yield { one, order, note: order.note ?? next.value };',
+    replace: 'if (order.note !== undefined) yield { one, order, note: order.note };',
     tests: ['test/admin/item-list.test.ts'],
   },
   {
