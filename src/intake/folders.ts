@@ -97,7 +97,7 @@ const MOST_FILES = 500;
 const MOST_IGNORED = 5;
 
 /** The kind of a file that this user may not read. */
-const NOT_PERMITTED = 'no read permission';
+export const NOT_PERMITTED = 'no read permission';
 
 /**
  * Finds among the first names of an inbox what is not a file, and files that this user may not read, these first. Rejects
@@ -123,7 +123,7 @@ export async function ignoredIn({ path: inbox, doneFile }: Pick<InboxSource, 'pa
 }
 
 /** Any other trouble with the file is reported by the daemon that takes it. */
-async function mayRead(file: string): Promise<boolean> {
+export async function mayRead(file: string): Promise<boolean> {
   return access(file, constants.R_OK).then(
     () => true,
     (error: unknown) => codeOf(error) !== 'EACCES' && codeOf(error) !== 'EPERM',

@@ -5,7 +5,7 @@ import { openRegularFile } from '../core/regular-file.ts';
 
 /** Bytes read from each end of a file. */
 const EXAMINED = 64 * 1024;
-/** Bytes that are read, or inflated, to find out whether JSON or a gzip file is complete. */
+/** Bytes that are read, or inflated, to find out whether JSON or a gzip file is complete; a larger one counts as complete. */
 const MOST_READ = 2 ** 30;
 
 /** Whether the last row of a table must have a line end; `finalNewline` of the mapping. */
@@ -16,16 +16,20 @@ export type LineEnd = 'required' | 'optional';
  * their end. The result decides how long to wait for the file, not whether the file is readable. Errors as
  * `openRegularFile`.
  */
-export async function whyIncomplete(path: string, lineEnd: LineEnd = 'required'): Promise<string | undefined> {
+export async function whyIncomplete(
+  path: string,
+  lineEnd: LineEnd = 'required',
+  most = MOST_READ,
+): Promise<string | undefined> {
   await using handle = await openRegularFile(path);
-  return await examine(handle, lineEnd);
+  return await examine(handle, lineEnd, most);
 }
 
-async function examine(handle: FileHandle, lineEnd: LineEnd): Promise<string | undefined> {
+async function examine(handle: FileHandle, lineEnd: LineEnd, most: number): Promise<string | undefined> {
   const { size } = await handle.stat();
   if (size === 0) return 'it is empty';
   const start = await bytesAt(handle, 0, EXAMINED);
-  if (start[0] === 0x1f && start[1] === 0x8b) return await endOfGzip(handle);
+  if (start[0] === 0x1f && start[1] === 0x8b) return await endOfGzip(handle, most);
   if (start.subarray(0, 2).toString('latin1') === 'PK') return endOfZip(await bytesAt(handle, size - EXAMINED, size));
   const width = unitWidth(start);
   const end = await bytesAt(handle, Math.max(0, size - EXAMINED), size);
@@ -36,7 +40,7 @@ async function examine(handle: FileHandle, lineEnd: LineEnd): Promise<string | u
   if (!/^\s*[[{]/.test(head)) return endOfTable(head, tail, isAll, lineEnd);
   const ending = /^\s*\[/.test(head) ? /\]\s*$/ : /\}\s*$/;
   if (!ending.test(tail)) return 'its JSON does not end with the bracket that closes it';
-  return width === 1 && size <= MOST_READ && !(await isBalanced(handle))
+  return width === 1 && size <= most && !(await isBalanced(handle))
     ? 'its JSON has brackets that are not closed'
     : undefined;
 }
@@ -101,7 +105,7 @@ async function isBalanced(handle: FileHandle): Promise<boolean> {
 }
 
 /** Damage of another kind is no reason to wait. */
-async function endOfGzip(handle: FileHandle): Promise<string | undefined> {
+async function endOfGzip(handle: FileHandle, most: number): Promise<string | undefined> {
   const source = handle.createReadStream({ start: 0, autoClose: false });
   const gunzip = createGunzip();
   source.on('error', (error) => gunzip.destroy(error));
@@ -109,7 +113,7 @@ async function endOfGzip(handle: FileHandle): Promise<string | undefined> {
   try {
     for await (const chunk of source.pipe(gunzip)) {
       inflated += (chunk as Buffer).length;
-      if (inflated > MOST_READ) return undefined;
+      if (inflated > most) return undefined;
     }
     return undefined;
   } catch (error) {

@@ -25,8 +25,35 @@ export type Stability = {
   check(files: readonly string[], now: number): Promise<Checked>;
 };
 
-/** How long an incomplete file is waited for, as a multiple of `stable`. */
+/** The patience with an incomplete file, as a multiple of `stable`. */
 const PATIENCE = 10;
+
+/** Why a file that changed a moment ago is not taken yet. */
+export const STILL_CHANGING = 'it is still changing';
+
+/**
+ * Why a file that has not changed for so many milliseconds is not taken yet; undefined when it is taken. `incomplete`: why its
+ * content looks unfinished, asked of a stable file only.
+ */
+export async function whyNotYet(
+  unchangedFor: number,
+  stable: number,
+  incomplete: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (unchangedFor < stable) return STILL_CHANGING;
+  const reason = await incomplete();
+  return isPatienceOver(unchangedFor, stable) ? undefined : reason;
+}
+
+/** Whether a file is taken even if it looks incomplete. */
+export function isPatienceOver(unchangedFor: number, stable: number): boolean {
+  return unchangedFor >= patience(stable);
+}
+
+/** How long an incomplete file is waited for, in milliseconds. */
+export function patience(stable: number): number {
+  return PATIENCE * stable;
+}
 
 /**
  * Decides when a file is stable: it has not changed for `stable` ms by our own observation (its timestamps do not
@@ -37,9 +64,9 @@ export function createStability(stable: number, lineEnd?: LineEnd): Stability {
   const completeness = new Map<string, string | undefined>();
 
   /** Examines the content once for each version of a file. */
-  async function incompleteness(file: string, unchangedFor: number): Promise<string | undefined> {
+  async function incompleteness(file: string): Promise<string | undefined> {
     if (!completeness.has(file)) completeness.set(file, await examine(file, lineEnd));
-    return unchangedFor < PATIENCE * stable ? completeness.get(file) : undefined;
+    return completeness.get(file);
   }
 
   function keepOnly(files: ReadonlySet<string>): void {
@@ -62,9 +89,9 @@ export function createStability(stable: number, lineEnd?: LineEnd): Stability {
         }
         const { unchangedFor, version, mtimeNs } = seen;
         if (unchangedFor === 0) completeness.delete(file);
-        const isWaiting = unchangedFor < stable || (await incompleteness(file, unchangedFor)) !== undefined;
+        const reason = await whyNotYet(unchangedFor, stable, () => incompleteness(file));
         if (unchangedFor < stable) firstIn = Math.min(firstIn, stable - unchangedFor);
-        if (isWaiting) waiting.push(file);
+        if (reason !== undefined) waiting.push(file);
         else ready.push({ file, version, mtimeNs, ...reasonOf(completeness.get(file)) });
       }
       return { ready: ready.sort(byAge), waiting, firstIn, others };
@@ -80,9 +107,9 @@ function reasonOf(incomplete: string | undefined): { incomplete?: string } {
  * A file that cannot be opened yet counts as incomplete: its writer may have locked it. Time alone changes no permissions:
  * what takes the file reports them.
  */
-async function examine(file: string, lineEnd: LineEnd | undefined): Promise<string | undefined> {
+export async function examine(file: string, lineEnd: LineEnd | undefined, most?: number): Promise<string | undefined> {
   try {
-    return await whyIncomplete(file, lineEnd);
+    return await whyIncomplete(file, lineEnd, most);
   } catch (error) {
     if (codeOf(error) === 'file-not-readable') return undefined;
     return `it cannot be opened (${codeOf(error) ?? 'unknown error'})`;

@@ -119,18 +119,3 @@ export function isBlank(value: unknown): boolean {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
-
-/** Sets what a JSON pointer of keys leads to. */
-export function setAt(value: Record<string, unknown>, pointer: string, next: unknown): void {
-  const keys = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const last = keys.pop() ?? '';
-  let current = value;
-  for (const key of keys) {
-    const inner = current[key];
-    if (isObject(inner)) current = inner;
-  }
-  current[last] = next;
-}

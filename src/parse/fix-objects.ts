@@ -4,7 +4,7 @@ import { sourceOfNumber } from '../order/quantity.ts';
 import type { Doubt, FixFacts } from '../order/record.ts';
 import { isSpreadsheetDamage, isUnsureDamage } from '../order/spreadsheet.ts';
 import { pointerStep } from '../order/text.ts';
-import { find, isObject, setAt } from './find-key.ts';
+import { find, isObject } from './find-key.ts';
 import {
   guessedReadings,
   isDamaged,
@@ -162,4 +162,19 @@ function rewrittenBy(now: Fields, before: readonly Fields[], on: Comparison): st
 
 function shownText(value: unknown): string {
   return typeof value === 'string' ? value : (sourceOfNumber(value) ?? '');
+}
+
+/** Sets what a JSON pointer of keys leads to. */
+export function setAt(value: Record<string, unknown>, pointer: string, next: unknown): void {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = keys.pop() ?? '';
+  let current = value;
+  for (const key of keys) {
+    const inner = current[key];
+    if (isObject(inner)) current = inner;
+  }
+  current[last] = next;
 }

@@ -521,3 +521,22 @@ it('while as many files are read as a daemon reads at a time, status and pages s
     await until(`${path} says it`, async () => (await person.page(path)).text.includes(text));
   }
 });
+
+it('status and the page of sources name each file that waits in an inbox, with the reason', async () => {
+  await using place = await openWorkplace({
+    source: '- { name: inbox, type: inbox, path: inbox, stable: 1h, poll: 100ms }',
+  });
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('<b>\u001b[2J.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  const { out } = await place.run(['status']);
+  expect(out).toMatch(/^ {2}inbox: <b>\S*\[2J\.csv, .*changed .* ago: it is still changing$/m);
+  expect(out).not.toContain('\u001b[2J');
+  const { sources } = JSON.parse((await place.run(['status', '--json'])).out);
+  const file = { name: '<b>\u001b[2J.csv', unchangedMs: expect.any(Number), reason: 'it is still changing' };
+  expect(sources).toMatchObject([{ waiting: 1, waitingFiles: [file] }]);
+  const { text } = await until('the page shows it', async () => {
+    const page = await person.page('/sources');
+    return page.text.includes('it is still changing') && page;
+  });
+  expect(text).toMatch(/1 file not taken yet.*&lt;b&gt;/);
+});

@@ -217,8 +217,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the full time a file must stay unchanged',
     file: 'src/intake/stability.ts',
-    find: 'const isWaiting = unchangedFor < stable ||',
-    replace: 'const isWaiting = unchangedFor < stable / 10 ||',
+    find: 'if (unchangedFor < stable) return STILL_CHANGING;',
+    replace: 'if (unchangedFor < stable / 10) return STILL_CHANGING;',
     tests: ['test/intake/stability.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
 import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
-import { count, duration } from '../../core/format.ts';
+import { count, counted, duration } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { inboxTrouble, type SourceStatus } from '../../operate/delivery/source-status.ts';
+import { inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { agoText, badge, batchPath, facts, link, table } from './parts.ts';
@@ -28,6 +28,7 @@ ${facts([
   ['path', html`<code>${path}</code>`],
   ['state', stateOf(status)],
   ['not read', ignored && html`${badge('bad', ignoredText(ignored))} ${ignoredRemedy(ignored)}`],
+  ['in the inbox', waitingPart(status)],
   ['last file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
   [
     'expects a file every',
@@ -40,6 +41,13 @@ ${facts([
   ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],
 ])}
 ${mappingPart(source, config)}`;
+}
+
+function waitingPart(status: SourceStatus): Html | undefined {
+  const { waiting = 0 } = status;
+  if (waiting === 0) return undefined;
+  const files = waitingTexts(status).map((text) => html`<li>${text}</li>`);
+  return html`${counted(waiting, 'file')} not taken yet<ul>${files}</ul>`;
 }
 
 function shortText(ms: number): string {

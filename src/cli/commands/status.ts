@@ -12,10 +12,10 @@ import {
   type Status,
   statusJson,
 } from '../../operate/delivery/read-status.ts';
-import { inboxTrouble, type SourceStatus } from '../../operate/delivery/source-status.ts';
+import { inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { createLiveScreen } from '../terminal/live-view.ts';
+import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
 import { answerTimeFacts, pauseStepsText, waitLines } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -68,17 +68,6 @@ function needsPerson(status: Status): boolean {
     pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
     (isWaiting && daemons.length === 0)
   );
-}
-
-/** The first lines of a text, and as the last one how many are left out. */
-export function linesThatFit(text: string, rows: number): string[] {
-  const lines = text.trimEnd().split('\n');
-  if (lines.length <= rows) return lines;
-  const shown = lines.slice(0, Math.max(0, rows - 1));
-  return [
-    ...shown,
-    `… ${counted(lines.length - shown.length, 'more line')}: enlarge the window, or run po-sync status`,
-  ];
 }
 
 function watchWith(option: string): PoSyncError {
@@ -199,7 +188,10 @@ function deadLettersText({ deadLetters }: Status, paint: Paint): string {
 
 function inboxLines(status: Status, { columns }: Format): string {
   const text = inboxText(status);
-  return text === undefined ? '' : `${wrapped(text, columns).join('\n')}\n`;
+  if (text === undefined) return '';
+  const files = status.sources.flatMap((source) => waitingTexts(source).map((file) => `${source.name}: ${file}`));
+  const lines = [...wrapped(text, columns), ...files.map((file) => hanging(printable(file), 2, columns))];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function ignoredLines({ sources }: Status, { columns }: Format): string {

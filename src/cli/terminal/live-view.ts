@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { startLoop } from '../../core/backoff/loop.ts';
 import type { Clock } from '../../core/clock.ts';
-import { textWidth } from '../../core/format.ts';
+import { counted, textWidth } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { LogTarget } from '../../log/log.ts';
 import { settledIn } from '../../operate/batches/list-batches.ts';
@@ -173,4 +173,15 @@ export function createLiveScreen(stream: LogTarget, columns: () => number): Live
       stream.write(picture);
     },
   };
+}
+
+/** The first lines of a text, and as the last one how many are left out. */
+export function linesThatFit(text: string, rows: number): string[] {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length <= rows) return lines;
+  const shown = lines.slice(0, Math.max(0, rows - 1));
+  return [
+    ...shown,
+    `… ${counted(lines.length - shown.length, 'more line')}: enlarge the window, or run po-sync status`,
+  ];
 }

@@ -1,6 +1,5 @@
 import { counted, iso, orders } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import { FILES } from '../../intake/read-claimed.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
@@ -14,7 +13,7 @@ import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
 import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
-import { NO_MARKER, type SourceStatus, sourcesOf } from './source-status.ts';
+import { type InboxFacts, obstacleOf, type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
 type QueueFigures = {
@@ -81,50 +80,38 @@ export async function readStatus(
       newest.then((all) => unreadableFiles(all, context)),
       tokenStatus(store),
       breaker.reasons(),
-      newest.then(async (all) => sourcesOf(config, all, await living)),
+      newest.then(async (all) => sourcesOf(context, all, await living)),
     ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
+  const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   return {
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
     redis: { private: store.private },
     now: time.now(),
     daemons,
-    sources,
+    sources: sources.map((source) => withObstacle(source, { daemons, batches: inProgress })),
     queue: { ...shownQueue, unreadOrders },
     waits: dead.orders === 0 ? waits : [...waits, dead],
     deadLetters: dead.orders,
     createdTwice,
     ...(failure && shownQueue.ordersInDoubt > 0 ? { listFailure: failure } : {}),
-    batches: await Promise.all(underWay.map((batch) => viewOf(batch, context))),
+    batches: inProgress,
     unreadable,
     token,
     pauses: pauses.map((pause) => withTest(pause, waits)),
   };
 }
 
-type InboxFacts = Pick<Status, 'sources' | 'daemons'> & { batches: readonly Pick<BatchView, 'standing'>[] };
-
 /**
  * How many files wait in inboxes, and why; undefined when none do. A daemon reads so many files at a time, and the
  * reading of a file continues only as far as its orders are delivered.
  */
-export function inboxText({ sources, daemons, batches }: InboxFacts): string | undefined {
-  const waiting = (from: readonly SourceStatus[]) => from.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
-  const files = waiting(sources);
+export function inboxText(facts: InboxFacts): string | undefined {
+  const files = facts.sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   if (files === 0) return undefined;
-  const unmarked = sources.filter(({ state }) => state === 'no marker');
-  const takers = daemons.filter(({ role }) => role !== 'delivery').length;
-  const reading = batches.filter(({ standing }) => standing === 'reading').length;
-  const why =
-    takers === 0
-      ? 'no daemon takes files now'
-      : waiting(unmarked) > 0
-        ? `${unmarked.map(({ name }) => name).join(', ')} has no marker and ${NO_MARKER}`
-        : reading >= FILES
-          ? `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`
-          : 'a file is taken when it is complete and unchanged';
+  const why = obstacleOf(facts) ?? 'a file is taken when it is complete and unchanged';
   return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
 }
 

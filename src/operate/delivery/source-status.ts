@@ -1,14 +1,18 @@
-import { readdir, stat } from 'node:fs/promises';
-import type { Config, Source } from '../../config/config.ts';
+import { stat } from 'node:fs/promises';
+import { type Config, mappingFor, type Source } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { isWebAddress } from '../../config/source-schema.ts';
+import type { Clock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
+import { duration } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
 import { type Ignored, ignoredIn } from '../../intake/folders.ts';
-import { isLeftAlone } from '../../intake/names.ts';
+import { FILES } from '../../intake/read-claimed.ts';
+import { namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import type { BatchView } from '../batches/list-batches.ts';
 import type { LivingDaemon } from '../daemon.ts';
 
 export type SourceStatus = {
@@ -25,12 +29,14 @@ export type SourceStatus = {
   ignored?: Ignored;
   /** Files in an inbox that no daemon has taken yet; absent when there are none. */
   waiting?: number;
+  /** The first of them. */
+  waitingFiles?: WaitingFile[];
   last?: { batch: string; file: string; at: number };
 };
 
 /** The sources, with the last batch of each among the newest. `daemons`: one of them may have marked the inboxes. */
 export async function sourcesOf(
-  config: Config,
+  { config, clock }: { config: Config; clock: Pick<Clock, 'now'> },
   newest: readonly Batch[],
   daemons: readonly LivingDaemon[],
 ): Promise<SourceStatus[]> {
@@ -42,14 +48,13 @@ export async function sourcesOf(
       const batch = last.get(name);
       const ignored = await ignoredOf(config.sources[i]);
       const checked = await checkSource(source, config, batch !== undefined || daemons.some(takesFiles));
-      const waiting = (await filesToTake({ sources: config.sources.slice(i, i + 1) })).length;
       return {
         name,
         type,
         path,
         ...checked,
         ...(ignored === undefined ? {} : { ignored }),
-        ...(waiting === 0 || checked.state === 'other environment' ? {} : { waiting }),
+        ...(checked.state === 'other environment' ? {} : await waitingOf(config.sources[i], config, clock.now())),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
       };
     }),
@@ -93,14 +98,60 @@ export async function ignoredOf(source: Source | undefined): Promise<Ignored | u
 
 /** The files in inboxes that a daemon takes when it sees them; none of an inbox that this user cannot read. */
 export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise<string[]> {
-  const found = await Promise.all(
-    sources.map(async (source) => {
-      if (source.type !== 'inbox') return [];
-      const entries = await readdir(source.path, { withFileTypes: true }).catch(() => []);
-      return entries.filter((one) => one.isFile() && !isLeftAlone(one.name, source.doneFile)).map(({ name }) => name);
-    }),
-  );
+  const found = await Promise.all(sources.map((source) => (source.type === 'inbox' ? namesToTake(source) : [])));
   return found.flat();
+}
+
+async function waitingOf(
+  source: Source | undefined,
+  config: Config,
+  now: number,
+): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles'>> {
+  if (source?.type !== 'inbox') return {};
+  const names = await namesToTake(source);
+  if (names.length === 0) return {};
+  const lineEnd = mappingFor(config, source.name)?.finalNewline;
+  return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, lineEnd }) };
+}
+
+/** What decides whether files of inboxes are taken. */
+export type InboxFacts = {
+  sources: readonly SourceStatus[];
+  daemons: readonly LivingDaemon[];
+  batches: readonly Pick<BatchView, 'standing'>[];
+};
+
+/** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
+export function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
+  if (!daemons.some(takesFiles)) return 'no daemon takes files now';
+  const unmarked = sources.filter(({ state, waiting = 0 }) => state === 'no marker' && waiting > 0);
+  if (unmarked.length > 0) return `${unmarked.map(({ name }) => name).join(', ')} has no marker and ${NO_MARKER}`;
+  const reading = batches.filter(({ standing }) => standing === 'reading').length;
+  if (reading < FILES) return undefined;
+  return `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`;
+}
+
+/** Adds to each file that is ready why it waits, as far as that can be known without the daemon. */
+export function withObstacle(source: SourceStatus, facts: Omit<InboxFacts, 'sources'>): SourceStatus {
+  const { waitingFiles } = source;
+  if (waitingFiles === undefined) return source;
+  const rest =
+    obstacleOf({ ...facts, sources: [source] }) ?? 'it is complete; a daemon takes it when it has seen it unchanged';
+  return { ...source, waitingFiles: waitingFiles.map(({ reason = rest, ...file }) => ({ ...file, reason })) };
+}
+
+/** `a.csv, 25 s old, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
+export function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
+  const more = waiting - waitingFiles.length;
+  return [...waitingFiles.map(fileText), ...(more > 0 && waitingFiles.length > 0 ? [`and ${more} more`] : [])];
+}
+
+function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
+  const times = [
+    ...(ageMs === undefined ? [] : [`${duration(ageMs)} old`]),
+    ...(unchangedMs === undefined ? [] : [`changed ${duration(unchangedMs)} ago`]),
+  ];
+  return `${[name, ...times].join(', ')}: ${reason}`;
 }
 
 function lastBatches(newest: readonly Batch[]): Map<string, Batch> {

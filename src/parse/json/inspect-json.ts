@@ -6,9 +6,8 @@ import type { Originals } from '../read-fix-file.ts';
 import { emptyFile, unreadable } from '../unreadable.ts';
 import { cutByPaging, type Paging, watchBesideList, watchOtherOrders } from './beside-list.ts';
 import { continues, severalLists, tooLarge } from './json-faults.ts';
-import { createJsonParser, type JsonWatch } from './json-records.ts';
+import { createJsonParser, type JsonWatch, keepFirst } from './json-records.ts';
 import type { Frame, Start } from './json-scanner.ts';
-import { keepFirst } from './keep-first.ts';
 
 /** What the first pass finds out about a JSON file. */
 export type InspectedJson = {

@@ -1,6 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import { plainName, shorten } from '../../order/text.ts';
-import { find, isObject, setAt } from '../find-key.ts';
+import { find, isObject } from '../find-key.ts';
+import { setAt } from '../fix-objects.ts';
 import type { Format } from '../format.ts';
 import { createObjectPages, type ObjectRecord, watchObjects } from '../objects.ts';
 import { unreadable } from '../unreadable.ts';

@@ -1,0 +1,91 @@
+import type { Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { InboxSource } from '../config/config.ts';
+import { codeOf } from '../core/errors.ts';
+import { duration } from '../core/format.ts';
+import { mayRead, NOT_PERMITTED } from './folders.ts';
+import type { LineEnd } from './looks-complete.ts';
+import { doneFileOf, isLeftAlone } from './names.ts';
+import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './stability.ts';
+
+/**
+ * A file in an inbox that no daemon has taken yet. `ageMs`: since it was created, where the file system knows; `unchangedMs`:
+ * since its last change; both absent when it cannot be examined. `reason`: why intake does not take it yet; absent if nothing
+ * about the file keeps it back.
+ */
+export type WaitingFile = { name: string; ageMs?: number; unchangedMs?: number; reason?: string };
+
+/** Maximum number of files that are examined for their age, and of those that are returned. */
+const MOST_EXAMINED = 500;
+const MOST_SHOWN = 5;
+/** Bytes of a file that are read to find out whether it is complete: people look often, and a daemon reads it anyway. */
+const MOST_READ = 2 ** 24;
+
+/** The names in an inbox that a daemon takes once their files are ready; none of an inbox that this user cannot read. */
+export async function namesToTake({
+  path: inbox,
+  doneFile,
+}: Pick<InboxSource, 'path' | 'doneFile'>): Promise<string[]> {
+  const entries = await readdir(inbox, { withFileTypes: true }).catch(() => []);
+  return entries.filter((one) => one.isFile() && !isLeftAlone(one.name, doneFile)).map(({ name }) => name);
+}
+
+/**
+ * The first files that wait in an inbox, those first that are not ready, each by age. Judges as intake does, but by the times of
+ * the file system: a look from outside has not observed the files before. `now`: milliseconds since 1970.
+ */
+export async function waitingFiles(
+  source: Pick<InboxSource, 'path' | 'doneFile' | 'stable'>,
+  names: readonly string[],
+  { now, lineEnd }: { now: number; lineEnd?: LineEnd | undefined },
+): Promise<WaitingFile[]> {
+  const looked = await Promise.all(
+    names.slice(0, MOST_EXAMINED).map(async (name) => {
+      const file = path.join(source.path, name);
+      const stats = await lstat(file).catch((error: unknown) => codeOf(error) ?? 'unknown error');
+      const unchanged = typeof stats === 'string' ? undefined : Math.max(0, now - stats.ctimeMs);
+      return { name, file, stats, unchanged };
+    }),
+  );
+  const isLate = ({ unchanged = 0 }: { unchanged: number | undefined }) => isPatienceOver(unchanged, source.stable);
+  const sorted = looked.toSorted(
+    (a, b) => Number(isLate(a)) - Number(isLate(b)) || (b.unchanged ?? 0) - (a.unchanged ?? 0),
+  );
+  const found: WaitingFile[] = [];
+  for (const { name, file, stats, unchanged } of sorted.slice(0, MOST_SHOWN)) {
+    if (typeof stats === 'string' || unchanged === undefined) {
+      found.push({ name, reason: `it cannot be examined (${String(stats)})` });
+      continue;
+    }
+    const reason = await reasonOf(file, unchanged, source, lineEnd);
+    found.push({ name, ...ageOf(stats, now), unchangedMs: Math.round(unchanged), ...(reason && { reason }) });
+  }
+  return found;
+}
+
+/** Some file systems keep no time of creation, and give none or that of the last change. */
+function ageOf({ birthtimeMs, ctimeMs }: Stats, now: number): { ageMs?: number } {
+  return birthtimeMs > 0 && birthtimeMs < ctimeMs ? { ageMs: Math.max(0, Math.round(now - birthtimeMs)) } : {};
+}
+
+async function reasonOf(
+  file: string,
+  unchanged: number,
+  { doneFile, stable }: Pick<InboxSource, 'doneFile' | 'stable'>,
+  lineEnd: LineEnd | undefined,
+): Promise<string | undefined> {
+  if (!(await mayRead(file))) return NOT_PERMITTED;
+  if (doneFile && !(await isThere(doneFileOf(file)))) return `it waits for ${path.basename(doneFileOf(file))}`;
+  const isLate = isPatienceOver(unchanged, stable);
+  const why = await whyNotYet(unchanged, stable, async () => (isLate ? undefined : examine(file, lineEnd, MOST_READ)));
+  if (why === undefined || why === STILL_CHANGING) return why;
+  return `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    () => false,
+  );
+}
