@@ -35,6 +35,12 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
 export const KNOWN_INVALID = 'known-invalid';
 export const KNOWN_SETTLED = 'known-settled';
 
+/**
+ * The message of a duplicate that no known batch brought: the API's list had it. Lists find these orders by it in the reports of
+ * earlier versions, too.
+ */
+export const FOUND_THERE = 'the API already had this order';
+
 /** How many orders of a batch ended in each outcome. */
 export type OutcomeCounts = Record<Outcome, number>;
 

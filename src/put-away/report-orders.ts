@@ -4,7 +4,7 @@ import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createdTwice } from '../ledger/ledger.ts';
 import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
-import { needsPerson, type OrderResult } from '../order/outcome.ts';
+import { FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
@@ -75,7 +75,7 @@ function createJoin(batch: Batch, deps: Deps) {
 
   async function sameAs(known: Known | undefined): Promise<string> {
     const title = await titleOf(known);
-    return title === undefined ? 'the API already had this order' : `the same order is in ${title}`;
+    return title === undefined ? FOUND_THERE : `the same order is in ${title}`;
   }
 
   return join;

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { UNSHOWN } from '../../src/ledger/entry.ts';
 import { createItemLists } from '../../src/operate/batches/item-list.ts';
 import type { ReadItems } from '../../src/operate/orders/file-search.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -70,7 +71,7 @@ const WEEK = ["'=week.csv 3 PO-2 X 2", "'=week.csv 2 PO-1 A 1", "'=week.csv 2 PO
 
 it('the list has every item of the accepted orders once, as it was sent', async () => {
   const { head, headers, rows, items } = await download();
-  expect(head).toBe('file,batch,line,purchaseOrderNumber,articleCode,quantity,acceptedAt,note');
+  expect(head).toBe('file,batch,line,purchaseOrderNumber,articleCode,quantity,acceptedAt,note,sender');
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
   expect(items.slice(0, 3).sort()).toEqual(WEEK.toSorted());
   expect(items.slice(3)).toEqual(['fix.csv 2 PO-3 0815 7', 'other.csv 4 PO-5 A 5', 'other.csv 5 PO-6 A 6']);
@@ -106,13 +107,15 @@ it('the list is a workbook too: numbers of orders and articles as text, quantiti
   const cells = [...xml.matchAll(/<c [^>]*?(?: t="(\w+)")?>(.*?)<\/c>/g)].map(
     ([, type = 'number', value = '']) => `${type === 'number' ? '#' : ''}${value.replace(/<[^>]*>/g, '')}`,
   );
-  expect(cells.slice(0, 8).join()).toBe('Order number,Article,Quantity,Accepted (Europe/Berlin),Note,Line,File,Batch');
+  expect(cells.slice(0, 9).join()).toBe(
+    'Order number,Article,Quantity,Accepted (Europe/Berlin),Note,Line,File,Batch,Sender',
+  );
   const { rows } = await download('q=other');
-  expect(cells.slice(8, 11)).toEqual(['PO-5', 'A', '#5']);
-  expect(cells.slice(12, 15)).toEqual(['', '#4', 'other.csv']);
+  expect(cells.slice(9, 12)).toEqual(['PO-5', 'A', '#5']);
+  expect(cells.slice(13, 16)).toEqual(['', '#4', 'other.csv']);
   const [, , , , , , at = ''] = rows[0] ?? [];
-  expect(Date.parse(`${cells[11]?.replace(' ', 'T')}+01:00`)).toBe(Math.floor(Date.parse(at) / 1_000) * 1_000);
-  expect(cells.length).toBe(8 * (1 + rows.length));
+  expect(Date.parse(`${cells[12]?.replace(' ', 'T')}+01:00`)).toBe(Math.floor(Date.parse(at) / 1_000) * 1_000);
+  expect(cells.length).toBe(9 * (1 + rows.length));
 });
 
 it('the page of an order says that cells of its file differ where they were restored', async () => {
@@ -177,11 +180,11 @@ describe('a list of items', () => {
   const wait = () => new Promise<never>(() => undefined);
 
   /** Lists of two orders in a report; `read` stands for the thread. */
-  async function openLists(folder: string, read: ReadItems) {
+  async function openLists(folder: string, read: ReadItems, digest = 'd') {
     await mkdir(path.join(folder, batch));
     const lines = [1, 2].map((n) => resultLine({ ...accepted, line: n + 1, purchaseOrderNumber: `PO-${n}` }));
     await writeFile(path.join(folder, batch, 'results.csv'), RESULTS_HEADER + lines.join(''));
-    const compact = { digest: 'd', attempts: 1, at: 0, batchNo: 1 };
+    const compact = { digest, attempts: 1, at: 0, batchNo: 1 };
     const context = {
       config: { reports: { path: folder } },
       clock: systemClock,
@@ -189,7 +192,7 @@ describe('a list of items', () => {
       ledger: { lookup: async (numbers: string[]) => numbers.map(() => ({ kind: 'accepted', compact })) },
     } as unknown as Parameters<typeof createItemLists>[0];
     const { csv: list } = createItemLists(context, read, 200);
-    return () => list([{ batch, file: 'week.csv', hasLetters: false }]);
+    return () => list({ listed: [{ batch, file: 'week.csv', hasLetters: false }], found: new Map() });
   }
 
   const notesOf = async (pieces: AsyncIterable<string>) => {
@@ -198,7 +201,7 @@ describe('a list of items', () => {
     return text
       .split('\n')
       .slice(1, -1)
-      .map((line) => splitCells(line, ',').slice(3).join(' '));
+      .map((line) => splitCells(line, ',').slice(3, -1).join(' '));
   };
 
   it('says of the orders that are not read in time that they are late', async () => {
@@ -210,6 +213,15 @@ describe('a list of items', () => {
     expect(await notesOf(list())).toEqual(['PO-1 A 1 2026-11-21T07:15:01Z ', 'PO-2   2026-11-21T07:15:01Z late']);
     // The first one still waits for its file.
     expect(await notesOf(list())).toEqual(['PO-1   2026-11-21T07:15:01Z late', 'PO-2   2026-11-21T07:15:01Z late']);
+  });
+
+  it('says of orders whose items the list of the API did not show that they are unproven', async () => {
+    await using temp = await makeTempFolder();
+    const list = await openLists(temp.path, () => expect.unreachable(), UNSHOWN);
+    expect(await notesOf(list())).toEqual([
+      'PO-1   2026-11-21T07:15:01Z unproven',
+      'PO-2   2026-11-21T07:15:01Z unproven',
+    ]);
   });
 
   it('that nobody reads to its end lets the next one begin', async () => {

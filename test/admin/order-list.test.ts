@@ -104,7 +104,7 @@ it('the command of the documentation stores the list under the name that the dae
   await promisify(execFile)('bash', ['--norc', '-c', own], { cwd: folder.path, env });
   const [name = ''] = await readdir(folder.path);
   expect(name).toMatch(/\.csv$/);
-  expect(await readFile(path.join(folder.path, name), 'utf8')).toMatch(new RegExp(`^${COLUMNS}\n.*PO-`));
+  expect(await readFile(path.join(folder.path, name), 'utf8')).toMatch(new RegExp(`^${COLUMNS},sender\n.*PO-`));
 });
 
 it('batches, corrections and the list are those of the days from … to, both included, in a time zone', async () => {
@@ -204,7 +204,7 @@ it('a list of many orders is read and passed on in small pieces', async () => {
   }
   const context = { config: { reports: { path: temp.path } } } as Parameters<typeof orderList>[1];
   let [lines, longest] = [0, 0];
-  for await (const piece of orderList(listed, context, { accepted: false })) {
+  for await (const piece of orderList(listed, context)) {
     lines += piece.split('\n').length - 1;
     longest = Math.max(longest, piece.length);
   }

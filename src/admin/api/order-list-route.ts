@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
-import { orderList, withoutReport, withoutRows } from '../../operate/batches/order-list.ts';
+import { type FoundOrders, foundOrders } from '../../operate/batches/accepted-orders.ts';
+import { namesOf, orderList, requireComplete } from '../../operate/batches/order-list.ts';
 import { countNeedingPerson } from '../../order/outcome.ts';
 import type { Reply, Route } from '../http/route.ts';
 import type { BatchRow } from '../read-model/batch-table.ts';
@@ -26,7 +27,8 @@ export function orderListRoutes(api: ApiContext): Route[] {
 export async function orderListReply(api: ApiContext, url: URL): Promise<Reply> {
   const accepted = readQuery(url, [...BATCH_FILTERS, 'accepted']).flag('accepted');
   const listed = await listedIn(api, url, accepted, ['accepted']);
-  return csvReply(orderList(listed, api.base, { accepted }), nameOf(url, accepted ? 'accepted-orders' : 'orders'));
+  const found = accepted ? await foundIn(api, listed) : undefined;
+  return csvReply(orderList(listed, api.base, found), nameOf(url, accepted ? 'accepted-orders' : 'orders'));
 }
 
 /** Accepted orders that a list of items may have; a sheet has a million rows at most. */
@@ -35,11 +37,12 @@ const MOST_ORDERS = { csv: 100_000, xlsx: 20_000 };
 /** The items of all accepted orders of these batches. PoSyncErrors of `listedIn`; `item-list-too-large`. */
 export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof MOST_ORDERS = 'csv'): Promise<Reply> {
   const listed = await listedIn(api, url, true);
-  const orders = listed.reduce((sum, { most }) => sum + most, 0);
+  const found = await foundIn(api, listed);
+  const orders = listed.reduce((sum, { most }) => sum + most, found.size);
   if (orders > MOST_ORDERS[as]) throw tooLarge(orders, as);
-  if (as === 'csv') return csvReply(api.itemLists.csv(listed), nameOf(url, 'items'));
+  if (as === 'csv') return csvReply(api.itemLists.csv({ listed, found }), nameOf(url, 'items'));
   // In the zone of the days, which was checked with them.
-  const pieces = api.itemLists.workbook(listed, url.searchParams.get('zone') || 'UTC');
+  const pieces = api.itemLists.workbook({ listed, found }, url.searchParams.get('zone') || 'UTC');
   return downloadReply(pieces, nameOf(url, 'items', as), WORKBOOK);
 }
 
@@ -55,16 +58,20 @@ async function listedIn(api: ApiContext, url: URL, accepted: boolean, more: read
   const unfinished = rows.filter(({ state }) => state !== 'done');
   if (unfinished.length > 0) throw notFinished(unfinished);
   // A file that could not be read has no orders.
-  const read = rows.filter((row) => row.total !== undefined);
-  const listed = read.map(({ batch, file, counts }) => {
-    const letters = countNeedingPerson(counts);
-    return { batch, file, hasLetters: letters > 0, most: counts.accepted + letters };
-  });
-  const missing = await withoutReport(listed, api.base);
-  if (missing.length > 0) throw incomplete(missing);
-  const lacking = await withoutRows(listed, api.base, { accepted });
-  if (lacking.length > 0) throw lacksOrders(lacking, accepted);
+  const listed = rows.filter((row) => row.total !== undefined).map(toListed);
+  await requireComplete(listed, api.base, { accepted });
   return listed;
+}
+
+async function foundIn(api: ApiContext, listed: readonly ReturnType<typeof toListed>[]): Promise<FoundOrders> {
+  const { batches } = await api.tables();
+  const finished = [...batches.matching({})].filter(({ state, total }) => state === 'done' && total !== undefined);
+  return await foundOrders(listed, oldestFirst(finished).map(toListed), api.base);
+}
+
+function toListed({ batch, file, counts }: BatchRow) {
+  const letters = countNeedingPerson(counts);
+  return { batch, file, hasLetters: letters > 0, most: counts.accepted + letters, duplicates: counts.duplicate };
 }
 
 export function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {
@@ -101,28 +108,4 @@ function notFinished(rows: readonly BatchRow[]): PoSyncError {
     `${counted(rows.length, 'file')} ${rows.length === 1 ? 'is' : 'are'} not finished, so the list would lack orders: ${namesOf(rows)}.`,
     { remedy: 'Wait until they are finished, or filter by the state finished to list the others.' },
   );
-}
-
-function incomplete(missing: readonly Pick<BatchRow, 'file' | 'batch'>[]): PoSyncError {
-  return new PoSyncError(
-    'order-list-incomplete',
-    `The list would lack orders, because ${missing.length === 1 ? 'a report is' : `${missing.length} reports are`} missing: ${namesOf(missing)}.`,
-    { remedy: 'Select other days, so that these files are not among them, or restore the reports from a backup.' },
-  );
-}
-
-function lacksOrders(lacking: readonly Pick<BatchRow, 'file' | 'batch'>[], accepted: boolean): PoSyncError {
-  const others = accepted ? 'Select other days' : 'List only accepted orders, or select other days';
-  return new PoSyncError(
-    'order-list-incomplete',
-    `The list would lack orders, because results.csv of ${lacking.length === 1 ? 'a report does' : `${lacking.length} reports do`} not have all of them: ${namesOf(lacking)}.`,
-    { remedy: `${others}, so that these files are not among them. Their report pages say why.` },
-  );
-}
-
-const NAMED = 5;
-
-function namesOf(rows: readonly Pick<BatchRow, 'file' | 'batch'>[]): string {
-  const named = rows.slice(0, NAMED).map(({ file, batch }) => `${file} (batch ${batch})`);
-  return [...named, ...(rows.length > NAMED ? [`${rows.length - NAMED} more`] : [])].join(', ');
 }

@@ -1,4 +1,4 @@
-import type { Known } from '../../ledger/entry.ts';
+import { type Known, OTHER, UNSHOWN } from '../../ledger/entry.ts';
 import type { Item } from '../../order/order.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
 import { pages } from '../../report/lines.ts';
@@ -6,39 +6,34 @@ import type { OperatorContext } from '../operator-context.ts';
 import { createTurns, type ReadItems } from '../orders/file-search.ts';
 import type { ItemReading, Unread, WantedItems } from '../orders/items-in-file.ts';
 import { fileOf } from '../orders/order-content.ts';
-import { type AcceptedOrder, acceptedIn, inPieces, type ListedBatch, listLine } from './order-list.ts';
+import { type AcceptedOrder, acceptedIn, type FoundOrders, type ListedBatch } from './accepted-orders.ts';
+import { inPieces, listLine } from './order-list.ts';
 
 /** Milliseconds in which the files of a list are read, and that a list waits for another one before. */
 const LIST_TAKES = 60_000;
 
 type ItemContext = Pick<OperatorContext, 'batches' | 'clock' | 'config' | 'ledger'>;
 
-const COLUMNS = [
-  'file',
-  'batch',
-  'line',
-  'purchaseOrderNumber',
-  'articleCode',
-  'quantity',
-  'acceptedAt',
-  'note',
-] as const;
+const COLUMNS = 'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender'.split(' ');
 
 /** Orders that are looked up together. */
 const LOOKUP = 5_000;
 
-/** Why a line has no item. `unproven`: the ledger no longer has what was sent. */
+/** Why a line has no item. `unproven`: the ledger no longer has what was sent, or the API's list did not show it. */
 type Note = Unread | 'unproven';
 
 type Wanted = AcceptedOrder & { note?: Note };
+
+/** Finished batches, and the found orders that they list. */
+type AcceptedList = { listed: readonly ListedBatch[]; found: FoundOrders };
 
 /** Builds lists of items. One list at a time reads files; another one waits for it. */
 export function createItemLists(context: ItemContext, read: ReadItems, takes = LIST_TAKES) {
   const take = createTurns(context.clock, takes);
 
-  async function* lines(listed: readonly ListedBatch[]): AsyncGenerator<Line> {
+  async function* lines(of: AcceptedList): AsyncGenerator<Line> {
     await using turn = await take();
-    yield* linesOf(listed, context, (wanted) => turn.read(wanted, read));
+    yield* linesOf(of, context, (wanted) => turn.read(wanted, read));
   }
 
   /**
@@ -46,14 +41,24 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
    * an order whose items cannot be proven, or are not read in time, is one line with a note.
    */
   return {
-    async *csv(listed: readonly ListedBatch[]): AsyncGenerator<string> {
+    async *csv(of: AcceptedList): AsyncGenerator<string> {
       yield listLine(COLUMNS);
-      yield* inPieces(csvLines(lines(listed)));
+      yield* inPieces(csvLines(lines(of)));
     },
     /** A workbook for people, with times of this zone. */
-    workbook(listed: readonly ListedBatch[], timeZone: string): AsyncGenerator<Buffer> {
-      const titles = ['Order number', 'Article', 'Quantity', `Accepted (${timeZone})`, 'Note', 'Line', 'File', 'Batch'];
-      return workbookOf('Accepted items', titles, workbookRows(lines(listed), timeZone));
+    workbook(of: AcceptedList, timeZone: string): AsyncGenerator<Buffer> {
+      const titles = [
+        'Order number',
+        'Article',
+        'Quantity',
+        `Accepted (${timeZone})`,
+        'Note',
+        'Line',
+        'File',
+        'Batch',
+        'Sender',
+      ];
+      return workbookOf('Accepted items', titles, workbookRows(lines(of), timeZone));
     },
   };
 }
@@ -65,7 +70,7 @@ async function* csvLines(lines: AsyncIterable<Line>): AsyncGenerator<string> {
   for await (const { one, order, item, note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const place = [one.file, one.batch, String(order.line), order.number];
-    yield listLine([...place, articleCode, String(quantity), order.at, note]);
+    yield listLine([...place, articleCode, String(quantity), order.at, note, order.sender]);
   }
 }
 
@@ -75,17 +80,17 @@ async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string) {
   for await (const { one, order, item, note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const at = time.format(new Date(order.at));
-    yield [order.number, articleCode, quantity, at, note, order.line, one.file, one.batch];
+    yield [order.number, articleCode, quantity, at, note, order.line, one.file, one.batch, order.sender];
   }
 }
 
 type ReadInTurn = (wanted: WantedItems) => ItemReading;
 
-async function* linesOf(listed: readonly ListedBatch[], context: ItemContext, read: ReadInTurn): AsyncGenerator<Line> {
+async function* linesOf({ listed, found }: AcceptedList, context: ItemContext, read: ReadInTurn): AsyncGenerator<Line> {
   for (const one of listed) {
     const wanted = new Map<string, Wanted>();
     const digests = new Map<string, string>();
-    for await (const page of pages(acceptedIn(one, context), LOOKUP)) {
+    for await (const page of pages(acceptedIn(one, found, context), LOOKUP)) {
       const known = await context.ledger.lookup(page.map(({ number }) => number));
       for (const [i, order] of page.entries()) {
         const digest = digestIn(known[i]);
@@ -106,8 +111,10 @@ async function* linesOf(listed: readonly ListedBatch[], context: ItemContext, re
   }
 }
 
+/** Undefined also where the API's list did not show the items. */
 function digestIn(known: Known | undefined): string | undefined {
-  return known?.kind === 'accepted' ? known.compact.digest : undefined;
+  const digest = known?.kind === 'accepted' ? known.compact.digest : undefined;
+  return digest === UNSHOWN || digest === OTHER ? undefined : digest;
 }
 
 async function* itemsOf(
