@@ -36,7 +36,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const parts = await openParts(input, context, resources);
   const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
   const admin = input.admin
-    ? resources.use(await openAdmin({ input, context, parts, pace, routes: [metricsRoute(queue)] }))
+    ? resources.use(await openAdmin({ input, context, parts, pace, routes: [metricsRoute(parts)] }))
     : undefined;
   if (admin) parts.heart.serves(admin.port);
   // What this machine lacks is noticed before the API is asked for anything.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { pauseAdvice } from '../../src/operate/delivery/pause-delivery.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -81,14 +82,29 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(14);
+    expect(rules).toHaveLength(15);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual([]);
     for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
   });
 
+  it('page for each pause that a person must end, and not for an outage of the API', async () => {
+    const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: (Rule & { expr: string })[] }[] };
+    const codesOf = (name: string) => {
+      const expr = groups.flatMap((group) => group.rules).find(({ alert }) => alert === name)?.expr ?? '';
+      return new RegExp(`^(?:${/code[!=]~"([^"]+)"/.exec(expr)?.[1]})$`);
+    };
+    const codes = ['token-refused', 'token-not-accepted', 'answers-unclear', 'http-302', 'http-403', 'http-404'];
+    expect(codes.filter((code) => pauseAdvice(code) === undefined)).toEqual([]);
+    expect(codes.filter((code) => codesOf('PoSyncPaused').test(code))).toEqual([]);
+    const outages = ['api-down', 'token-unavailable', 'http-429', 'http-500', 'http-503'];
+    for (const name of ['PoSyncPaused', 'PoSyncPausedByOutage']) {
+      expect(outages.filter((code) => !codesOf(name).test(code))).toEqual([]);
+    }
+  });
+
   it.skipIf(!HAS_PROMTOOL)('pass promtool, and so does a scrape (needs promtool of Prometheus)', async () => {
     const rules = spawnSync('promtool', ['check', 'rules', ALERTS], { encoding: 'utf8' });
-    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('14 rules found')]);
+    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('15 rules found')]);
     const scrape = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect([scrape.status, scrape.stdout + scrape.stderr]).toEqual([0, '']);
   });
@@ -106,19 +122,22 @@ describe('the alert rules', () => {
   });
 });
 
-/** Which alerts fire after half an hour of these values, one a minute. */
-function firing(series: Record<string, string>, alerts: Record<string, boolean>) {
+/** Which alerts fire after half an hour of these values, one a minute; or later. */
+function firing(series: Record<string, string>, alerts: Record<string, boolean | number>, at = '30m') {
   const names = Object.entries(alerts);
   return {
     interval: '1m',
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
     promql_expr_test: names.map(([alert, fires]) => ({
       expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
-      eval_time: '30m',
-      exp_samples: [{ labels: '{}', value: fires ? 1 : 0 }],
+      eval_time: at,
+      exp_samples: [{ labels: '{}', value: Number(fires) }],
     })),
   };
 }
+
+/** One alert for one stopped daemon. */
+const DOWN_ONCE = { PoSyncDown: 1 };
 
 function alertTests() {
   const waits = {
@@ -130,6 +149,11 @@ function alertTests() {
     evaluation_interval: '1m',
     tests: [
       firing({}, { PoSyncDown: true, PoSyncStuck: false }),
+      firing({ 'up{job="po-sync",instance="a"}': '1x10 0x20', 'po_sync_build_info{instance="a"}': '1x10' }, DOWN_ONCE),
+      firing(
+        { 'up{job="po-sync",instance="a"}': '1x30', 'po_sync_build_info{instance="a"}': '1x30' },
+        { PoSyncDown: 0 },
+      ),
       firing({ 'po_sync_redis_up{environment="e"}': '0x30' }, { PoSyncRedisAway: true }),
       firing(waits, { PoSyncStuck: true, PoSyncPaused: false }),
       firing(
@@ -138,7 +162,11 @@ function alertTests() {
       ),
       firing(
         { ...waits, 'po_sync_delivery_paused{environment="e",code="api-down"}': '1x30' },
-        { PoSyncStuck: false, PoSyncPaused: true, PoSyncPausedByOperator: false },
+        { PoSyncStuck: false, PoSyncPaused: false, PoSyncPausedByOutage: true, PoSyncPausedByOperator: false },
+      ),
+      firing(
+        { 'po_sync_delivery_paused{environment="e",code="http-403"}': '1x30' },
+        { PoSyncPaused: true, PoSyncPausedByOutage: false },
       ),
       firing(
         {
@@ -157,18 +185,19 @@ function alertTests() {
       firing(
         {
           'po_sync_batches{environment="e",state="held"}': '1x30',
-          'po_sync_dead_letter_orders{environment="e"}': '2x30',
           'po_sync_orders_created_twice{environment="e"}': '1x30',
-          'po_sync_files_total{environment="e",source="erp",result="unreadable"}': '_x10 1x20',
+          'po_sync_unreadable_files{environment="e",source="erp"}': '0x10 1x20',
         },
-        { PoSyncBatchHeld: true, PoSyncDeadLetters: true, PoSyncCreatedTwice: true, PoSyncUnreadableFile: true },
+        { PoSyncBatchHeld: true, PoSyncCreatedTwice: true, PoSyncUnreadableFile: true },
       ),
+      firing({ 'po_sync_dead_letter_orders{environment="e"}': '2x90' }, { PoSyncDeadLetters: true }, '90m'),
       firing(
         {
           'po_sync_batches{environment="e",state="held"}': '0x30',
           'po_sync_dead_letter_orders{environment="e"}': '0x30',
           'po_sync_orders_created_twice{environment="e"}': '0x30',
-          'po_sync_files_total{environment="e",source="erp",result="taken"}': '0+1x30',
+          'po_sync_unreadable_files{environment="e",source="erp"}': '0x10 1x10 0x10',
+          'po_sync_files_total{environment="e",source="erp",result="unreadable"}': '_x10 1x20',
         },
         { PoSyncBatchHeld: false, PoSyncDeadLetters: false, PoSyncCreatedTwice: false, PoSyncUnreadableFile: false },
       ),

@@ -97,6 +97,17 @@ it('a scrape shows how many orders were created twice', async () => {
   expect((await place.run(['doctor'])).out).toContain('1 order was created twice');
 });
 
+it('a scrape counts an unreadable file until a later one of the same name is read', async () => {
+  await using place = await openWorkplace();
+  const port = await adminPort(place.start(['start']));
+  const unreadable = async () => (await scrape(port)).get('po_sync_unreadable_files{source="inbox"}');
+  expect(await unreadable()).toBe(0);
+  await place.drop('orders.csv', 'article,amount\nA,1\n');
+  await until('it is counted', async () => (await unreadable()) === 1);
+  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  await until('it is replaced', async () => (await unreadable()) === 0);
+});
+
 it('a scrape shows a pause by its code, and that it ended', async () => {
   await using place = await openWorkplace();
   const port = await adminPort(place.start(['start']));

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../core/clock.ts';
+import type { Batches } from '../../ledger/batches/batches.ts';
 import { type Log, withWatchers } from '../../log/log.ts';
+import { unreadableBatches } from '../../operate/batches/list-batches.ts';
 import type { DaemonInput } from '../../operate/daemon.ts';
+import { newestBatches } from '../../operate/delivery/read-status.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
@@ -16,7 +19,9 @@ const FRESH = 1_000;
 const TIME_LIMIT = 2_000;
 
 /** `log` counts what it logs, unless the daemon has no admin port. */
-type Metrics = { log: Log; pace: Pace; metricsRoute(queue: OrderQueue): Route };
+type Metrics = { log: Log; pace: Pace; metricsRoute(parts: Parts): Route };
+
+type Parts = { queue: OrderQueue; book: { batches: Pick<Batches, 'names' | 'find'> } };
 
 /**
  * The metrics of one daemon (docs/operations.md, "Metrics"). The state in Redis is read at most once a second. While Redis
@@ -45,17 +50,19 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
     metrics.redis.roundTrip(clock.monotonic() - began);
   }
 
-  function metricsRoute(queue: OrderQueue): Route {
+  function metricsRoute({ queue, book }: Parts): Route {
     const current = sharedRead(() => read(queue), clock);
+    // Apart from the others, because it looks at folders: a share that hangs is no Redis that is away.
+    const unreadable = sharedRead(async () => unreadableBatches(await newestBatches(book.batches)), clock);
     return {
       method: 'GET',
       path: '/metrics',
       needs: 'metrics',
       async handle() {
         // Commands to a Redis that is not reachable would wait.
-        const state = redis.status === 'ready' ? await current() : undefined;
+        const [state, files] = redis.status === 'ready' ? await Promise.all([current(), unreadable()]) : [];
         metrics.redis.up(state !== undefined);
-        if (state !== undefined) show(state);
+        if (state !== undefined) show(state, files);
         const pages = [await own.metrics(), ...(state === undefined ? [] : [await shared.metrics()])];
         return { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: pages.join('\n') };
       },

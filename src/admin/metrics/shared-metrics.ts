@@ -84,9 +84,11 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     'source',
   ]);
   const expected = define('source_expected_interval_seconds', 'The interval expectEvery of a source.', ['source']);
+  const unreadable = define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', ['source']);
   const seen = new Set<string>();
 
-  return (state: SharedState): void => {
+  /** `files`: the batches of unreadable files; undefined when they could not be counted in time. */
+  return (state: SharedState, files: readonly { source: string }[] | undefined): void => {
     unsettled.set(state.unsettled);
     inDoubt.set(state.inDoubt);
     jobs.set({ state: 'waiting' }, state.waitingJobs);
@@ -95,6 +97,9 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
     daemons.set(state.daemons);
+    unreadable.reset();
+    for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
+    for (const { source } of files ?? []) unreadable.inc({ source });
     setOrRemove(oldest, state.oldestClaim);
     setOrRemove(token, state.tokenEnds);
     for (const code of state.pauses) seen.add(code);

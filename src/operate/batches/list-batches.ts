@@ -114,14 +114,19 @@ export async function listBatches(filter: BatchFilter, context: ReportContext): 
   return found;
 }
 
-/** The unreadable files of batches, the newest first, that were neither replaced nor dismissed. */
+/** As `unreadableBatches`, with what their reports say. */
 export async function unreadableFiles(newest: readonly Batch[], context: ReportContext): Promise<BatchView[]> {
+  return Promise.all((await unreadableBatches(newest)).map((batch) => viewOf(batch, context)));
+}
+
+/** Those of batches, the newest first, whose file is unreadable and was neither replaced nor dismissed. */
+export async function unreadableBatches(newest: readonly Batch[]): Promise<Batch[]> {
   const readLater = new Set<string>();
   const open: Batch[] = [];
   for (const batch of newest) {
     if (await isUnreadable(batch, readLater)) open.push(batch);
   }
-  return Promise.all(open.map((batch) => viewOf(batch, context)));
+  return open;
 }
 
 /** Whether a batch needs a person: dead letters wait, it is held, it cannot be settled, or its file is unreadable. Call it as `isUnreadable`. */

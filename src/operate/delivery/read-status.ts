@@ -185,7 +185,7 @@ async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Prom
 }
 
 /** The newest batches first. */
-async function newestBatches(batches: Batches): Promise<Batch[]> {
+export async function newestBatches(batches: Pick<Batches, 'names' | 'find'>): Promise<Batch[]> {
   const found = await Promise.all((await batches.names(0, LOOK_BACK)).map(batches.find));
   return found.filter((batch) => batch !== undefined);
 }
