@@ -80,13 +80,17 @@ export function createTokenSource(deps: TokenDeps) {
     await redis.eval(INVALIDATE, 1, keys.token, `${fingerprint}.`);
   }
 
-  /** At start: a clear refusal is thrown; an unavailable endpoint is tried again, as after the start. */
-  async function first(): Promise<void> {
+  /** At start: a clear refusal is thrown; false where the endpoint is unavailable: it is tried again, as after the start. */
+  async function first(): Promise<boolean> {
     // An earlier failure may have been fixed.
     await redis.del(keys.tokenFailure);
-    await get().catch((error: unknown) => {
-      if (codeOf(error) !== 'token-unavailable') throw error;
-    });
+    return get().then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) !== 'token-unavailable') throw error;
+        return false;
+      },
+    );
   }
 
   function renew(): Promise<StoredToken> {

@@ -79,7 +79,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     current: view.current,
     /** Until when the API asked every order to wait, as far as known; 0: never. ledger time in milliseconds. */
     slowUntil,
-    ...createAcceptances(deps, view),
+    ...createAcceptances(deps, view, () => run('lift', initial)),
     ...createHolds(deps, view, () => run('try')),
   };
 }
@@ -139,15 +139,19 @@ function createPasses({ store, clock }: CircuitBreakerDeps, view: BreakerView, t
 }
 
 /** When the API accepted an order last, and what the list showed about answers that do not say. */
-function createAcceptances({ store }: CircuitBreakerDeps, view: ReturnType<typeof createBreakerView>) {
+function createAcceptances({ store }: CircuitBreakerDeps, view: BreakerView, lift: () => Promise<unknown>) {
   const { redis, keys, time } = store;
   let acceptedAt = 0;
   let sharedAt = 0;
 
   return {
-    /** A daemon starts: unless the API accepts orders right now, all daemons together try one at a time at first. */
-    async start(): Promise<void> {
+    /**
+     * A daemon starts: unless the API accepts orders right now, all daemons together try one at a time at first. A pause
+     * for want of a token ends with the next order when the daemon has one: its credentials may be new.
+     */
+    async start(hasToken: boolean): Promise<void> {
       await view.refresh(true);
+      if (hasToken && /^token-(refused|unavailable)$/.test(view.field('code') ?? '')) await lift();
       if (time.now() - Number(view.field('acceptedAt') ?? 0) < JUST_NOW) return;
       await redis.hsetnx(keys.breaker, 'trialAt', time.now());
       await view.refresh(true);
@@ -188,11 +192,8 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
     clock,
     probe: delivery.probe,
     onPaused: ({ code, reason }, before) => {
-      if (before === undefined) deliveryPaused(log, { environment, code, reason });
-      else {
-        const former = { formerCode: before.code, formerReason: before.reason };
-        pauseChanged(log, { environment, code, reason, ...former });
-      }
+      if (before === undefined) return deliveryPaused(log, { environment, code, reason });
+      pauseChanged(log, { environment, code, reason, formerCode: before.code, formerReason: before.reason });
     },
     onResumed: ({ code, reason, since }, until) =>
       deliveryResumed(log, { environment, code, reason, durationMs: until - since }),

@@ -19,7 +19,7 @@ it('an order that won a try but needs none hands it to the next one that waits, 
     onPaused: () => undefined,
     onResumed: () => undefined,
   });
-  await breaker.start();
+  await breaker.start(true);
   const stop = new AbortController();
   expect(await breaker.pass(stop.signal)).toBe('probe');
   let won = 0;

@@ -758,6 +758,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/restored-ledger.test.ts', 'test/end-to-end/lost-redis.test.ts'],
   },
   {
+    without: 'a try at once by a daemon that starts with valid credentials',
+    file: 'src/deliver/circuit-breaker.ts',
+    find: 'if (hasToken &&',
+    replace: 'if (!hasToken &&',
+    tests: ['test/trouble/people.test.ts'],
+  },
+  {
     without: 'intents that travel too long',
     file: 'src/ledger/commit.lua',
     find: 'if now > tonumber(intended) + travels then return -3 end',

@@ -143,7 +143,7 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   };
   async function prepare(): Promise<void> {
     await (around.breach === 'new ledger reads no list' ? skipList() : rebuild.first(NEVER));
-    await breaker.start();
+    await breaker.start(true);
   }
 
   async function skipList(): Promise<void> {

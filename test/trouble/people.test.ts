@@ -47,6 +47,24 @@ describe('people', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['accepted']));
   });
 
+  it('a restart with credentials that are valid again ends the pause at once, however far away its next try is', async () => {
+    let areValid = true;
+    await using api = await openOddApi(({ endpoint }) =>
+      areValid || endpoint === 'list' ? undefined : { status: 401, body: { error: 'invalid_client' } },
+    );
+    const pace = 'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 10m, max: 10m }';
+    await using place = await openTroublePlace(api, { pace });
+    await place.drop('before.csv', csv(['BEFORE']));
+    await place.settled(['BEFORE']);
+    areValid = false;
+    await place.drop('orders.csv', csv(numbered(5)));
+    await until('the pause', async () => (await place.status()).pauses.some(({ code }) => code === 'token-refused'));
+    areValid = true;
+    await place.restart();
+    expect(await place.settled(numbered(5))).toMatchObject({ 'PO-1': 'accepted', 'PO-5': 'accepted' });
+    expect((await place.status()).pauses).toEqual([]);
+  });
+
   it('a batch whose last answers are refused alike is not held: its orders can be sent again', async () => {
     let isFixed = false;
     await using api = await openOddApi(({ endpoint }) =>
