@@ -84,13 +84,7 @@ export function createTokenSource(deps: TokenDeps) {
   async function first(): Promise<boolean> {
     // An earlier failure may have been fixed.
     await redis.del(keys.tokenFailure);
-    return get().then(
-      () => true,
-      (error: unknown) => {
-        if (codeOf(error) !== 'token-unavailable') throw error;
-        return false;
-      },
-    );
+    return get().then(() => true, requireUnavailable);
   }
 
   function renew(): Promise<StoredToken> {
@@ -113,6 +107,11 @@ export function createTokenSource(deps: TokenDeps) {
   }
 
   return { get, first, invalidate, isCurrent };
+}
+
+function requireUnavailable(error: unknown): false {
+  if (codeOf(error) !== 'token-unavailable') throw error;
+  return false;
 }
 
 /** Builds the step that takes the newest token from Redis, or requests one while all other daemons wait. */
