@@ -84,11 +84,9 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   };
   const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self, notices: notices.troubles }));
-  const settling = { onProgress: settlement.progress, onUnreadable: settlement.settleUnreadable };
-  const ingest: SourcesDeps['ingest'] = (file, claimedAt, isNew) => {
-    notices.heard(file.source, claimedAt);
-    return admission.ingest(file, { at: claimedAt, isNew }, settling);
-  };
+  const onProgress = (batch: string) => notices.heard(batch).then(() => settlement.progress(batch));
+  const settling = { onProgress, onUnreadable: settlement.settleUnreadable };
+  const ingest: SourcesDeps['ingest'] = (file, at, isNew) => admission.ingest(file, { at, isNew }, settling);
   const sources = resources.use(await openSources({ ...context, ...store, batches: side.batches, input, ingest }));
   return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
 }

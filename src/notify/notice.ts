@@ -96,7 +96,7 @@ export function deliveryResumed(facts: CommonFacts & { since: number }): Notice 
 
 /** A source had no file for longer than expected. */
 export function sourceSilent(facts: CommonFacts & { source: string; since: number }): Notice {
-  const text = `Source ${facts.source} has had no file since ${iso(facts.since)}, longer than expected.`;
+  const text = `Source ${facts.source} has had no readable file since ${iso(facts.since)}, longer than expected.`;
   return noticeOf('silent', 'silent', text, facts);
 }
 

@@ -58,11 +58,12 @@ export function openNotices(deps: Deps) {
   const running = new Set<Promise<void>>();
 
   /** Runs work in the background. */
-  function runAside(work: Promise<void>): void {
+  function runAside(work: Promise<void>): Promise<void> {
     const kept = work
       .catch((error: unknown) => noticeTrouble(log, { reason: codeOf(error) ?? toError(error).message }))
       .finally(() => running.delete(kept));
     running.add(kept);
+    return kept;
   }
 
   async function tick(): Promise<void> {
@@ -78,16 +79,16 @@ export function openNotices(deps: Deps) {
       const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
       return JSON.parse(redactLine(JSON.stringify(found)));
     },
-    /** A file of the source was taken. */
-    heard: (source: string, claimedAt: number): void => runAside(notifier.heard(source, claimedAt)),
+    /** The file of a batch could be read. */
+    heard: (batch: string) => runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),
     /** This daemon settled a batch. */
     settled: (batch: Batch, needPerson: number): void => {
-      if (receivers.length > 0) runAside(notifier.settled(batch, needPerson));
+      if (receivers.length > 0) void runAside(notifier.settled(batch, needPerson));
     },
     /** Checks one last time, unless Redis is unreachable, and gives the receivers a few seconds. */
     async [Symbol.asyncDispose](): Promise<void> {
       if (store.redis.status === 'ready') {
-        runAside(tick());
+        void runAside(tick());
         await Promise.all(running);
       }
       await resources.disposeAsync();

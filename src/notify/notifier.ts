@@ -30,6 +30,9 @@ export type NotifierDeps = {
   send: (notice: Notice) => void;
 };
 
+/** `startedAt`: when it was taken, by the clock of this host. */
+type Heard = Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>;
+
 /** A shorter pause is not reported. Milliseconds. */
 const SHORTEST_PAUSE = 2_000;
 /** A report that comes later than this is reported as missing. Milliseconds. */
@@ -66,9 +69,13 @@ export function createNotifier(deps: NotifierDeps) {
     }
   }
 
-  /** A file of the source was taken at `claimedAt`, by the clock of this host. */
-  async function heard(source: string, claimedAt: number): Promise<void> {
-    const at = time.now() - Math.max(0, deps.clock.now() - claimedAt);
+  /**
+   * A file of the source could be read. A fix file or a correction says only that the source is in use: people send them
+   * also while its own file is missing.
+   */
+  async function heard({ source, startedAt, inspection, isForm }: Heard): Promise<void> {
+    const at = time.now() - Math.max(0, deps.clock.now() - startedAt);
+    if (inspection?.isFixFile || isForm) return void (await redis.hsetnx(keys.heard, source, String(at)));
     const before = Number((await redis.hget(keys.heard, source)) ?? 0);
     if (at > before) await redis.hset(keys.heard, source, String(at));
   }

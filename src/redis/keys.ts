@@ -140,7 +140,7 @@ function daemonKeys(prefix: string) {
     notices: `${prefix}:notices`,
     /** Present after the notice about a single event was sent. */
     notice: (event: string) => `${prefix}:notice:${event}`,
-    /** Hash: source → when its last file arrived. */
+    /** Hash: source → when its last file arrived that could be read and is no fix file. A source without one: its first use. */
     heard: `${prefix}:heard`,
     /** Stream: what operators did, newest last. */
     actions: `${prefix}:admin:actions`,

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { Notice } from '../../src/notify/notice.ts';
 import { CLIENT_SECRET } from '../support/open-sandbox.ts';
+import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
@@ -129,8 +130,63 @@ it('status and doctor say that a webhook refuses notices; pause and resume produ
   expect((await daemon.ended).code).toBe(0);
 });
 
-type Daemons = { daemons: { adminPort?: number; notices?: unknown[] }[] };
+it('fix files, corrections in the dashboard and unreadable files do not count as files of a silent source', async () => {
+  const source = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 1h }';
+  await using place = await openWorkplace({ source });
+  const daemon = place.start(['start']);
+  const person = await openOperator(place, daemon);
+  const settled = (name: string) =>
+    until(`the report of ${name}`, async () =>
+      (await place.reportsNow()).find(({ file, state }) => file === name && state !== 'running'),
+    );
+  // The metrics are read once a second: the number of dead letters shows which reading it is.
+  const lastFile = async (deadLetters: number) => {
+    const metrics = await until(`${deadLetters} dead letters`, async () => {
+      const text = await (await fetch(`http://127.0.0.1:${person.port}/metrics`)).text();
+      return new RegExp(`^po_sync_dead_letter_orders.* ${deadLetters}$`, 'm').test(text) ? text : undefined;
+    });
+    const at = /^po_sync_source_last_file_timestamp_seconds.*source="inbox".* (\S+)$/m.exec(metrics)?.[1];
+    return { name: (await statusOf(place)).sources[0]?.last?.file, at: Number(at) };
+  };
+  await place.drop('orders.csv', `${csvOf(1)}PO-A,NEW,ART-1,none\nPO-B,NEW,ART-1,none\n`);
+  const report = await settled('orders.csv');
+  const before = await lastFile(2);
+  expect(before.name).toBe('orders.csv');
 
-async function statusOf(place: { run(args: string[]): Promise<{ out: string }> }): Promise<Daemons> {
-  return JSON.parse((await place.run(['status', '--json'])).out) as Daemons;
+  await place.drop('test.csv', 'test\n');
+  await settled('test.csv');
+
+  const fixFile = (await place.read(report, 'dead-letters.csv')).split('\n');
+  const fixed = fixFile.filter((row) => !row.startsWith('PO-B')).join('\n');
+  await place.drop('orders.fix.csv', fixed.replace('ART-1,none', 'ART-1,2'));
+  await settled('orders.fix.csv');
+  const id = await until('the dead letter', async () => {
+    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
+    const letters = (body['items'] ?? []) as { id: string }[];
+    return letters.length === 1 && encodeURIComponent(letters[0]?.id ?? '');
+  });
+  const { body } = await person.call('GET', `/dead-letters/${id}/rows`);
+  const [row] = body['rows'] as { cells: { value: string }[] }[];
+  const values = row?.cells.map(({ value }) => (value === 'none' ? '3' : value));
+  const sent = await person.call('POST', `/dead-letters/${id}/fix`, {
+    version: body['version'],
+    rows: [{ values, confirmed: false }],
+  });
+  expect([sent.status, sent.body['sent']]).toEqual([201, true]);
+  await until('both are sent', () => place.stored().size === 3);
+  expect(await lastFile(0)).toEqual(before);
+
+  await place.drop('more.csv', `${csvOf(1).replaceAll('PO-', 'MORE-')}PO-C,NEW,ART-1,none\n`);
+  await settled('more.csv');
+  const after = await lastFile(1);
+  expect(after.name).toBe('more.csv');
+  expect(after.at).toBeGreaterThan(before.at);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+});
+
+type Status = { daemons: { adminPort?: number; notices?: unknown[] }[]; sources: { last?: { file: string } }[] };
+
+async function statusOf(place: { run(args: string[]): Promise<{ out: string }> }): Promise<Status> {
+  return JSON.parse((await place.run(['status', '--json'])).out) as Status;
 }

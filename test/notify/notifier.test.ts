@@ -272,7 +272,7 @@ describe('a source', () => {
     two.pass(5 * HOUR);
     await two.look();
     expect(two.sent).toMatchObject([{ event: 'silent', kind: 'silent', source: 'erp' }]);
-    await two.first().heard('erp', two.clock.now());
+    await two.first().heard({ source: 'erp', startedAt: two.clock.now() });
     await two.look();
     await two.look();
     expect(two.sent.slice(1)).toMatchObject([{ event: 'silent', kind: 'heard', source: 'erp' }]);
@@ -282,11 +282,11 @@ describe('a source', () => {
   });
 
   it('is not silent before a new daemon could take the files that are present', async () => {
-    await two.first().heard('erp', two.clock.now());
+    await two.first().heard({ source: 'erp', startedAt: two.clock.now() });
     two.pass(48 * HOUR);
     two.restart();
     await two.look();
-    await two.first().heard('erp', two.clock.now());
+    await two.first().heard({ source: 'erp', startedAt: two.clock.now() });
     two.pass(5_000);
     await two.look();
     expect(two.sent).toEqual([]);
@@ -295,7 +295,7 @@ describe('a source', () => {
   it('stays silent when an old claim is resumed', async () => {
     await two.look();
     two.pass(2 * HOUR);
-    await two.first().heard('erp', two.clock.now() - 3 * HOUR);
+    await two.first().heard({ source: 'erp', startedAt: two.clock.now() - 3 * HOUR });
     await two.look();
     expect(two.sent.map(({ kind }) => kind)).toEqual(['silent']);
   });

@@ -24,7 +24,7 @@ type SharedState = {
   /** Codes of the pauses that last. */
   pauses: string[];
   tokenEnds: number | undefined;
-  /** Source → when its last file arrived. */
+  /** Source → when its last file arrived that is no fix file. */
   heard: Record<string, string>;
 };
 

@@ -34,7 +34,7 @@ export type SourceStatus = {
   last?: { batch: string; file: string; at: number };
 };
 
-/** The sources, with the last batch of each among the newest. `daemons`: one of them may have marked the inboxes. */
+/** The sources, with the last file of each among the newest batches. `daemons`: one of them may have marked the inboxes. */
 export async function sourcesOf(
   { config, clock }: { config: Config; clock: Pick<Clock, 'now'> },
   newest: readonly Batch[],
@@ -47,7 +47,8 @@ export async function sourcesOf(
       const { name, type, path } = source;
       const batch = last.get(name);
       const ignored = await ignoredOf(config.sources[i]);
-      const checked = await checkSource(source, config, batch !== undefined || daemons.some(takesFiles));
+      const wasUsed = newest.some((one) => one.source === name) || daemons.some(takesFiles);
+      const checked = await checkSource(source, config, wasUsed);
       return {
         name,
         type,
@@ -154,10 +155,10 @@ function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
   return `${[name, ...times].join(', ')}: ${reason}`;
 }
 
+/** As `silent` notices count: no fix file, no correction, and no file that could not be read. */
 function lastBatches(newest: readonly Batch[]): Map<string, Batch> {
-  const found = new Map<string, Batch>();
-  for (const batch of newest) if (!found.has(batch.source)) found.set(batch.source, batch);
-  return found;
+  const own = newest.filter(({ inspection, isForm }) => inspection && !inspection.isFixFile && !isForm);
+  return new Map(own.toReversed().map((batch) => [batch.source, batch]));
 }
 
 /** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
