@@ -97,6 +97,18 @@ describe('the series', () => {
     expect(createP95Ms.at(-1)).toBeGreaterThan(180);
   });
 
+  it('counts the attempts that got no answer about their order', async () => {
+    const daemon = startDaemon();
+    const answers = createAnswerTimes(store);
+    for (const result of ['accepted', 'refused', 'misnamed', 'unknown', 'closed', 'unauthorized']) {
+      daemon.attempt(result);
+      daemon.request('create', 500, 8);
+    }
+    await daemon[Symbol.asyncDispose]();
+    now += STEP + 2_000;
+    expect(await answers()).toMatchObject({ attempts: 6, failedAttempts: 3 });
+  });
+
   it('shows an API that became slow in the last ten seconds, before it shows in the minute', async () => {
     const daemon = startDaemon();
     const answers = createAnswerTimes(store);

@@ -10,7 +10,7 @@ import {
   standingText,
   unsettledText,
 } from '../../operate/batches/list-batches.ts';
-import { inboxText } from '../../operate/delivery/read-status.ts';
+import { inboxText } from '../../operate/delivery/source-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';

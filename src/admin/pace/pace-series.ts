@@ -1,7 +1,7 @@
 import type { CircuitBreaker } from '../../deliver/circuit-breaker.ts';
 import type { AnswerTimes } from '../../operate/delivery/read-status.ts';
 import type { Store } from '../../redis/store.ts';
-import { COUNTED, type Counts, type Levels, type PaceEntry, quantile, SPAN, STEP, stepAt } from './pace.ts';
+import { COUNTED, type Counts, type Levels, NOTHING, type PaceEntry, quantile, SPAN, STEP, stepAt } from './pace.ts';
 
 /** What all daemons did in some time. `p50` and `p95`: milliseconds of an answer to a create request. */
 export type PaceSummary = {
@@ -9,6 +9,8 @@ export type PaceSummary = {
   needPersonPerSecond: number;
   p50: number | undefined;
   p95: number | undefined;
+  attempts: number;
+  failedAttempts: number;
 } & Partial<Levels>;
 
 export type PaceSeries = ReturnType<typeof createPaceSeries>;
@@ -48,8 +50,9 @@ export function createPaceSeries(
 
   function merge(entry: PaceEntry): void {
     const { at, times, levels } = entry;
-    const step = steps.get(at) ?? { accepted: 0, needPerson: 0, tokens: 0, tokenFailures: 0, times: new Map() };
-    for (const name of COUNTED) step[name] += entry[name];
+    const step = steps.get(at) ?? { ...NOTHING, times: new Map() };
+    // A daemon of an older version counts less.
+    for (const name of COUNTED) step[name] += entry[name] ?? 0;
     for (const [bucket, count] of Object.entries(times)) addTo(step.times, Number(bucket), count);
     steps.set(at, Object.assign(step, levels));
   }
@@ -88,6 +91,8 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
       needPersonPerSecond: sumOf(all, 'needPerson') / seconds,
       p50: quantile(times, 0.5),
       p95: quantile(times, 0.95),
+      attempts: sumOf(all, 'attempts'),
+      failedAttempts: sumOf(all, 'failedAttempts'),
       ...(unsettled === undefined ? {} : { unsettled, inDoubt: inDoubt ?? 0, waitingJobs: waitingJobs ?? 0 }),
     };
   }
@@ -144,7 +149,9 @@ export function createAnswerTimes(store: Parameters<typeof createPaceSeries>[0])
   return async (): Promise<AnswerTimes | undefined> => {
     await series.refresh();
     const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
-    return createP50Ms === null || createP95Ms === null ? undefined : { createP50Ms, createP95Ms, latestP50Ms };
+    if (createP50Ms === null || createP95Ms === null) return undefined;
+    const { attempts = 0, failedAttempts = 0 } = series.summary(series.end() - 60_000, series.end()) ?? {};
+    return { createP50Ms, createP95Ms, latestP50Ms, attempts, failedAttempts };
   };
 }
 

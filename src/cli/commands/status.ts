@@ -5,18 +5,12 @@ import { ago, count, counted, duration, orders, withoutStop } from '../../core/f
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
-import {
-  formerAddressText,
-  inboxText,
-  readStatus,
-  type Status,
-  statusJson,
-} from '../../operate/delivery/read-status.ts';
-import { inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
+import { formerAddressText, readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import { inboxText, inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
-import { answerTimeFacts, pauseStepsText, waitLines } from '../terminal/pause-view.ts';
+import { answerTimeFacts, endedPauseFacts, pauseStepsText, waitLines } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchTable, readingLines, unreadableLines, unreadableRemedies, unsettledLines } from './batch-view.ts';
@@ -83,6 +77,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
   const heading = `${paint('strong', status.environment)}  ${printable(status.baseUrl)}\n`;
   const facts: [string, string][] = [
     ['delivery', deliveryText(status, paint)],
+    ...endedPauseFacts(status),
     ['daemons', daemonsText(status, start, paint)],
     ['token', tokenText(status)],
     ['queue', queueText(status, paint)],

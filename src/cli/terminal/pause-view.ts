@@ -1,6 +1,6 @@
-import { ago, clauses, count, duration } from '../../core/format.ts';
+import { ago, clauses, count, counted, duration, iso, moment, timeOfDay } from '../../core/format.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
-import { endOf, pauseAdvice, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
+import { causeText, endOf, pauseAdvice, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { type Format, hanging, printable } from './print.ts';
@@ -72,13 +72,25 @@ function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>
   return order ?? `batch ${batch.slice(-8)}`;
 }
 
+/** When delivery was paused in the last day, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. */
+export function endedPauseFacts({ endedPauses = [] }: Status): [string, string][] {
+  const lines = endedPauses.map((pause) => {
+    const [from, to] = [iso(pause.from), iso(pause.to)];
+    return printable(`${moment(from).slice(0, -4)} to ${timeOfDay(to, from)} UTC ${causeText(pause)}`);
+  });
+  return lines.length === 0 ? [] : [[lines.length === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
+}
+
 /** How long the API takes to answer; the last ten seconds show that it became slow before the minute does. */
 export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
   if (lastMinute === undefined) return [];
-  const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute;
+  const { createP50Ms, createP95Ms, latestP50Ms, attempts = 0, failedAttempts = 0 } = lastMinute;
   const latest = latestP50Ms === null ? '' : `${shortTime(latestP50Ms)} in the last 10 s, `;
   const minute = `${shortTime(createP50Ms)} in the last minute (slowest 5 %: ${shortTime(createP95Ms)})`;
-  return [['API answers', `median ${latest}${minute}`]];
+  // Rounded up: a single failure is not 0 %.
+  const share = Math.min(100, Math.ceil((100 * failedAttempts) / Math.max(1, attempts)));
+  const failed = failedAttempts === 0 ? '' : `; ${share} % of ${counted(attempts, 'attempt')} failed`;
+  return [['API answers', `median ${latest}${minute}${failed}`]];
 }
 
 function shortTime(ms: number): string {

@@ -28,13 +28,8 @@ export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], fo
   const columns = chosen(all, widthsOf(all, cellsOf(rows, all)), format.columns);
   const cells = cellsOf(rows, columns);
   const widths = fitted(columns, widthsOf(columns, cells), format.columns);
-  const head = line(
-    columns,
-    widths,
-    (column) => column.title,
-    () => 'quiet',
-    format,
-  );
+  const titleOf = ({ title }: Column<Row>) => title;
+  const head = line(columns, widths, titleOf, () => 'quiet', format);
   const body = rows.map((row, i) =>
     line(
       columns,

@@ -1,4 +1,4 @@
-import { counted, iso, orders } from '../../core/format.ts';
+import { iso, orders } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
@@ -12,8 +12,8 @@ import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
-import { endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
-import { type InboxFacts, obstacleOf, type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
+import { type EndedPause, endedPauses, endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
+import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
 type QueueFigures = {
@@ -48,11 +48,22 @@ export type Status = {
   /** Never its value. */
   token: { present: boolean; expiresInMs?: number };
   pauses: ShownPause[];
+  /** The last pauses that ended within a day, latest first; absent without any. */
+  endedPauses?: EndedPause[];
   lastMinute?: AnswerTimes | undefined;
 };
 
-/** Milliseconds of an answer to a create request in the last minute; `latestP50Ms` in its last ten seconds, if there was one. */
-export type AnswerTimes = { createP50Ms: number; createP95Ms: number; latestP50Ms: number | null };
+/**
+ * Milliseconds of an answer to a create request in the last minute; `latestP50Ms` in its last ten seconds, if there was one. Of
+ * the `attempts` in that minute, `failedAttempts` got no answer about their order: a fault answers quickly, too.
+ */
+export type AnswerTimes = {
+  createP50Ms: number;
+  createP95Ms: number;
+  latestP50Ms: number | null;
+  attempts?: number;
+  failedAttempts?: number;
+};
 
 const PAGE = 500;
 
@@ -68,20 +79,33 @@ export async function readStatus(
   const { redis, keys, time } = store;
   const newest = newestBatches(batches);
   const living = livingDaemons({ redis, keys });
-  const [daemons, shownQueue, waits, letters, createdTwice, { failure }, underWay, unreadable, token, pauses, sources] =
-    await Promise.all([
-      living,
-      queueOf(context),
-      readWaits(context),
-      countLetters(),
-      context.ledger.listedTwice.count(),
-      listState(store),
-      batches.underWay(),
-      newest.then((all) => unreadableFiles(all, context)),
-      tokenStatus(store),
-      breaker.reasons(),
-      newest.then(async (all) => sourcesOf(context, all, await living)),
-    ]);
+  const [
+    daemons,
+    shownQueue,
+    waits,
+    letters,
+    createdTwice,
+    { failure },
+    underWay,
+    unreadable,
+    token,
+    pauses,
+    ended,
+    sources,
+  ] = await Promise.all([
+    living,
+    queueOf(context),
+    readWaits(context),
+    countLetters(),
+    context.ledger.listedTwice.count(),
+    listState(store),
+    batches.underWay(),
+    newest.then((all) => unreadableFiles(all, context)),
+    tokenStatus(store),
+    breaker.reasons(),
+    endedPauses(context),
+    newest.then(async (all) => sourcesOf(context, all, await living)),
+  ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
@@ -101,18 +125,8 @@ export async function readStatus(
     unreadable,
     token,
     pauses: pauses.map((pause) => withTest(pause, waits)),
+    ...(ended.length > 0 && { endedPauses: ended }),
   };
-}
-
-/**
- * How many files wait in inboxes, and why; undefined when none do. A daemon reads so many files at a time, and the
- * reading of a file continues only as far as its orders are delivered.
- */
-export function inboxText(facts: InboxFacts): string | undefined {
-  const files = facts.sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
-  if (files === 0) return undefined;
-  const why = obstacleOf(facts) ?? 'a file is taken when it is complete and unchanged';
-  return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
 }
 
 async function queueOf({ config, store, queue }: OperatorContext): Promise<QueueFigures> {
@@ -204,6 +218,7 @@ export function statusJson({
   unreadable,
   pauses,
   waits,
+  endedPauses: ended,
   listFailure,
   ...rest
 }: Status) {
@@ -220,6 +235,7 @@ export function statusJson({
     batches: batches.map(batchJson),
     unreadable: unreadable.map(batchJson),
     pauses: pauses.map(pauseJson),
+    ...(ended && { endedPauses: ended.map((one) => ({ ...one, from: iso(one.from), to: iso(one.to) })) }),
     waits: waits.map(({ until, oldest, ...wait }) => ({
       ...wait,
       text: waitText(wait),

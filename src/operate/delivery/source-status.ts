@@ -5,7 +5,7 @@ import { redactedConfig } from '../../config/show.ts';
 import { isWebAddress } from '../../config/source-schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
-import { duration } from '../../core/format.ts';
+import { counted, duration } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
 import { type Ignored, ignoredIn } from '../../intake/folders.ts';
@@ -121,6 +121,17 @@ export type InboxFacts = {
   daemons: readonly LivingDaemon[];
   batches: readonly Pick<BatchView, 'standing'>[];
 };
+
+/**
+ * How many files wait in inboxes, and why; undefined when none do. A daemon reads so many files at a time, and the
+ * reading of a file continues only as far as its orders are delivered.
+ */
+export function inboxText(facts: InboxFacts): string | undefined {
+  const files = facts.sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+  if (files === 0) return undefined;
+  const why = obstacleOf(facts) ?? 'a file is taken when it is complete and unchanged';
+  return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
+}
 
 /** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
 export function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {

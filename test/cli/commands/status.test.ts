@@ -148,6 +148,35 @@ describe('the status', () => {
     expect(ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(status))))).toBe(true);
   });
 
+  it('shows the last pauses that ended, as its schema has them', async () => {
+    const from = Date.parse('2026-11-20T23:58:49Z');
+    const outage = { code: 'api-down', reason: 'HTTP 500\u001b[2J', from, to: from + 242_000 };
+    const status = { ...STATUS, endedPauses: [outage] };
+    expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
+      /\n {2}last pause {4}2026-11-20 23:58:49 to 2026-11-21 00:02:51 UTC \(api-down\): HTTP 500[^\u001b]*\n/,
+    );
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
+  });
+
+  it('says how many attempts failed, since an API that answers 500 to everything answers quickly', () => {
+    const times = { createP50Ms: 29, createP95Ms: 40, latestP50Ms: null };
+    const answersOf = (attempts: number, failedAttempts: number) =>
+      /API answers +(.*)/.exec(
+        statusText(
+          { ...STATUS, lastMinute: { ...times, attempts, failedAttempts } },
+          { paint: plain, columns: undefined },
+        ),
+      )?.[1];
+    const median = 'median 29 ms in the last minute (slowest 5 %: 40 ms)';
+    expect(answersOf(240, 0)).toBe(median);
+    expect(answersOf(240, 1)).toBe(`${median}; 1 % of 240 attempts failed`);
+    expect(answersOf(240, 240)).toBe(`${median}; 100 % of 240 attempts failed`);
+  });
+
   it.each([100, 80, 70])('fits into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
     expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);

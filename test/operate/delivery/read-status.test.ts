@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { inboxText } from '../../../src/operate/delivery/read-status.ts';
-import { checkPath } from '../../../src/operate/delivery/source-status.ts';
+import { checkPath, inboxText } from '../../../src/operate/delivery/source-status.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 it('the status of a source says whether its file, or the folder of its pattern, is there', async () => {
