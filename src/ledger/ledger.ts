@@ -108,7 +108,7 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
   };
 }
 
-function createLookup(redis: Redis, keys: Keys) {
+export function createLookup(redis: Redis, keys: Keys) {
   const script = readScript(new URL('./lookup.lua', import.meta.url));
 
   /** What is known of each number, in the order asked. */

@@ -1730,6 +1730,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/admin/order-list.test.ts'],
   },
   {
+    without: 'the warning of orders at the API that wait to be sent',
+    file: 'src/operate/doctor/check-daemon.ts',
+    find: "one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;",
+    replace: "one.entry.state === 'queued' && one.entry.attempt < 0) waiting += 1;",
+    tests: ['test/operate/doctor/check-listed.test.ts'],
+  },
+  {
     without: 'orders that the API had already in the list of accepted orders',
     file: 'src/operate/batches/accepted-orders.ts',
     find: "return isListed && found.delete(result.purchaseOrderNumber) ? { at: result.at, sender: 'unknown' } : undefined;",

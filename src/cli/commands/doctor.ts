@@ -6,7 +6,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
-import { checkDaemon, checkNotices } from '../../operate/doctor/check-daemon.ts';
+import { checkDaemon, checkListed, checkNotices } from '../../operate/doctor/check-daemon.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
 import { checkNetwork } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
@@ -57,7 +57,9 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   );
   report(await checkFolders(config));
   report(await checkNotices(config, shell.env.PATH ?? ''));
-  report(await redisFindings(config, shell));
+  await using resources = new AsyncDisposableStack();
+  const { found, place } = await redisFindings(config, shell, resources);
+  report(found);
   const network = await loadNetwork(config, shell.env).catch(asPoSyncError);
   if (network instanceof PoSyncError) report([failure('network', network)]);
   else report([...warningsOf(network), ...(await checkNetwork(config, network, systemClock.now()))]);
@@ -67,7 +69,7 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   ].flat();
   if (secrets instanceof PoSyncError || network instanceof PoSyncError) {
     report([{ check: 'token', state: 'skipped', message: `needs ${missing.join(' and ')}` }]);
-  } else report(await partnerFindings(config, secrets, network));
+  } else report(await partnerFindings(config, secrets, network, place));
 }
 
 function warningsOf({ warnings }: Network): Finding[] {
@@ -82,14 +84,16 @@ function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
   ];
 }
 
-async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
-  await using resources = new AsyncDisposableStack();
+/** `place`: the ledger, where it can be read; open until `resources` are disposed of. */
+type InRedis = { found: Finding[]; place?: Parameters<typeof checkListed>[0] };
+
+async function redisFindings(config: Config, shell: Shell, resources: AsyncDisposableStack): Promise<InRedis> {
   try {
     const isPrivate = hasPrivateRedis(config);
     const { credentials } = await loadRedisSecrets(config, shell.env);
-    const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
+    const server = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
     const keys = keysOf(config.environment, environmentOf(config).baseUrl);
-    const redis = await connectRedis(place, { within: 5_000, refusedWithin: REFUSED_WITHIN, key: keys.prefix });
+    const redis = await connectRedis(server, { within: 5_000, refusedWithin: REFUSED_WITHIN, key: keys.prefix });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
     const found = await checkRedis(
       redis,
@@ -101,10 +105,11 @@ async function redisFindings(config: Config, shell: Shell): Promise<Finding[]> {
     const clock = checkClock('clock of Redis', systemClock.now() - theirs);
     const rights = await checkRights(redis, keys.prefix);
     // Without the rights, these questions cannot be asked.
-    const daemon = rights.length === 0 ? await checkDaemon({ redis, keys }, config) : [];
-    return [...found, ...rights, clock, ...daemon];
+    if (rights.length > 0) return { found: [...found, ...rights, clock] };
+    const place = { redis, keys };
+    return { found: [...found, clock, ...(await checkDaemon(place, config))], place };
   } catch (error) {
-    return [failure('Redis', error)];
+    return { found: [failure('Redis', error)] };
   }
 
   async function openPrivate(): Promise<string> {
@@ -118,6 +123,7 @@ async function partnerFindings(
   config: Config,
   { clientId, clientSecret }: Secrets,
   network: Network,
+  place: InRedis['place'],
 ): Promise<Finding[]> {
   await using http = openHttp({ connections: 1, connectTimeout: 5_000, route: network.api });
   return await checkPartner({
@@ -127,8 +133,12 @@ async function partnerFindings(
     environment: environmentOf(config),
     credentials: { clientId, clientSecret: clientSecret.reveal() },
     timeout: config.delivery.timeout,
+    compare: async (listed) => (place === undefined ? [] : await checkListed(place, config, listed).catch(lost)),
   });
 }
+
+/** Redis answered before. */
+const lost = (error: unknown) => [failure('Redis', error)];
 
 const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fail: 'bad', skipped: 'quiet' };
 

@@ -4,11 +4,12 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
 import { codeOf, toError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
+import { counted, orders } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { requireOneAddress } from '../../ledger/environment-ledger.ts';
+import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
 import { daemonCounts, holderOf, isBeating, livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
@@ -56,6 +57,40 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
       : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
 }
+
+/** Orders that are looked up together. */
+const LOOKUP = 5_000;
+
+/**
+ * Whether the API's list has orders that the ledger would send: a restored ledger lacks what was sent since its backup. A
+ * new ledger, and one that noticed its loss, read the list before they send anything.
+ */
+export async function checkListed(
+  { redis, keys }: Place,
+  { ledger }: Pick<Config, 'ledger'>,
+  listed: readonly string[],
+): Promise<Finding[]> {
+  const readsList = (await redis.exists(keys.identity)) === 0 || (await redis.exists(keys.rebuild)) === 1;
+  // A ledger that forgets old orders does not have them, either.
+  if (readsList || ledger.keep !== 'forever') return [];
+  const lookup = createLookup(redis, keys);
+  let [unknown, waiting] = [0, 0];
+  for (let i = 0; i < listed.length; i += LOOKUP) {
+    for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
+      if (one.kind === 'nothing') unknown += 1;
+      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;
+    }
+  }
+  if (unknown + waiting === 0) return [];
+  const counts = [
+    unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
+    waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
+  ].flat();
+  return [{ check: 'ledger', state: 'warn', message: `the API's list has ${counts.join(' and ')}`, remedy: RESTORED }];
+}
+
+const RESTORED =
+  'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: no action needed.';
 
 async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();

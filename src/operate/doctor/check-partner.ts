@@ -17,7 +17,12 @@ type Deps = {
   environment: Environment;
   credentials: Credentials;
   timeout: number;
+  /** Compares the numbers of a complete list with the ledger. */
+  compare?: (listed: readonly string[]) => Promise<Finding[]>;
 };
+
+/** Numbers of a list that are compared: they are in memory. */
+const MOST_COMPARED = 1_000_000;
 
 /** Requests a token, reads the API's list with it and checks the API's clock. Does not change the shared token. */
 export async function checkPartner(deps: Deps): Promise<Finding[]> {
@@ -49,7 +54,8 @@ function tokenRemedy(error: unknown): string {
     : 'Check authUrl, the network and the certificate.';
 }
 
-async function checkList({ value }: Grant, { http, clock, name, environment, timeout }: Deps): Promise<Finding[]> {
+async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {
+  const { http, clock, name, environment, timeout, compare = async () => [] } = deps;
   const { baseUrl } = environment;
   const endpoint: Endpoint = { environment: name, baseUrl, timeout };
   let date: { theirs: number; ours: number } | undefined;
@@ -63,9 +69,14 @@ async function checkList({ value }: Grant, { http, clock, name, environment, tim
   };
   const began = clock.monotonic();
   const token = { value, fingerprint: fingerprintOf(value), environment: name, baseUrl };
-  const end = await listOrders(watched, endpoint, token, () => undefined);
+  const listed: string[] = [];
+  const end = await listOrders(watched, endpoint, token, ({ purchaseOrderNumber }) => {
+    if (listed.length <= MOST_COMPARED) listed.push(purchaseOrderNumber);
+  });
   const finding = listFinding(end, baseUrl, Math.round(clock.monotonic() - began));
-  return [finding, ...(date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)])];
+  const isCompared = end.kind === 'complete' && listed.length <= MOST_COMPARED;
+  const clocks = date === undefined ? [] : [checkClock('clock of the API', date.ours - date.theirs)];
+  return [finding, ...(isCompared ? await compare(listed) : []), ...clocks];
 }
 
 function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
