@@ -68,7 +68,7 @@ it('an order that a restored ledger found at the API is in the list of accepted 
     'after.csv PO-6 accepted ',
     'again.csv PO-5 duplicate unknown',
   ]);
-  expect(all.map((line) => line.split(' ')[1]).sort()).toEqual([...place.stored().keys()].sort());
+  expect(new Set(all.map((line) => line.split(' ')[1]))).toEqual(new Set(place.stored().keys()));
 });
 
 it('such an order belongs to the first file that brought it, also where that is not among the files of the list', async () => {

@@ -454,7 +454,7 @@ describe('admission of a page', () => {
 it('a cancellation names what was accepted before, and that the rest of the file follows', () => {
   const batch = { batch: 'b1' };
   expect(cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true })).toBe(
-    '1,784 orders of b1 cancelled; 3,931 orders had been accepted before; 1 order may have been sent and could not be cancelled; the rest of the file is cancelled as it is read.',
+    '1,784 orders of b1 cancelled; 3,931 orders had been accepted before (results.csv of its report lists them); 1 order may have been sent and could not be cancelled; the rest of the file is cancelled as it is read.',
   );
   expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: true, unread: 200 })).toBe(
     '1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.',

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { count, counted, iso, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import {
@@ -116,7 +117,7 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
     return { end, text: cancelledText(batch, end) };
   });
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
-  else shell.out(`${text}\n${end.cancelled > 0 ? UNDO : ''}`);
+  else shell.out(`${text}\n${end.accepted > 0 ? reportText(batch, context) : ''}${end.cancelled > 0 ? UNDO : ''}`);
   return end.accepted > 0 || end.underWay > 0 ? 2 : 0;
 }
 
@@ -145,6 +146,11 @@ async function dismiss(view: BatchView, args: ActArgs, context: OperatorContext,
   if (args.json) printJson(shell, { batch, ...end });
   else shell.out(sentences(`${printable(text)}\n`, shell));
   return 0;
+}
+
+/** The report of a batch whose rest is cancelled as it is read follows later. */
+function reportText({ batch }: Batch, { config }: OperatorContext): string {
+  return `  The report, when the batch is finished: ${printable(join(config.reports.path, batch))}\n`;
 }
 
 const UNDO = '  To send them after all, drop the file again.\n';

@@ -73,7 +73,7 @@ export function cancelledText(
   { cancelled, accepted, underWay, reading, unread = 0 }: Cancelled,
 ): string {
   const kept = [
-    accepted > 0 ? `${counted(accepted, 'order')} had been accepted before` : '',
+    accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (results.csv of its report lists them)` : '',
     underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
     reading
       ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`
