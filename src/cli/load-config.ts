@@ -26,6 +26,7 @@ import { createOperator, type OperatorContext } from '../operate/operator-contex
 import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { openQueue } from '../queue/queue.ts';
 import { openStore } from '../redis/store.ts';
+import { sourceNamed } from './named-source.ts';
 import type { Shell } from './shell.ts';
 import { printable } from './terminal/print.ts';
 
@@ -179,7 +180,7 @@ export async function configIfAny(
   try {
     const { config, warnings } = await openConfig(args, shell, { confirm: false });
     const isDecided = args.source !== undefined || (await areFixFiles(args.files ?? [], shell.cwd));
-    const doubts = isDecided ? warnings : [...warnings, ...undecided(config)];
+    const doubts = isDecided ? warnings : [...warnings, ...undecided(config, args.files, shell.cwd)];
     if (!args.json) for (const doubt of doubts) shell.err(`warning: ${printable(doubt)}\n`);
     return config;
   } catch (error) {
@@ -196,9 +197,12 @@ async function areFixFiles(files: readonly string[], cwd: string): Promise<boole
   return files.length > 0 && !(await Promise.all(batches)).includes(undefined);
 }
 
-/** Why the standard columns apply although sources have mappings: there are several, and the command names none. */
-function undecided({ sources }: Config): string[] {
+/** Why the standard columns apply although sources have mappings: there are several, and nothing says which is meant. */
+function undecided(config: Config, files: readonly (string | undefined)[] = [undefined], cwd = ''): string[] {
+  const { sources } = config;
   if (sources.length < 2 || sources.every(({ mapping }) => mapping === undefined)) return [];
+  const isKnown = (file?: string) => sourceNamed(undefined, config, file && path.resolve(cwd, file)) !== undefined;
+  if (files.every(isKnown)) return [];
   const names = sources.map(({ name }) => name).join(', ');
   return [`there are several sources, so the standard columns apply; choose the mapping with --source (${names})`];
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Config, Mapping, Source } from '../config/config.ts';
 import { nearest } from '../config/problem.ts';
 import { PoSyncError } from '../core/errors.ts';
@@ -8,10 +9,12 @@ export function mappingForSource(name: string | undefined, config: Config): Mapp
   return source?.mapping === undefined ? undefined : config.mappings[source.mapping];
 }
 
-/** The named source; without a name the only source. Throws PoSyncError `source-unknown`. */
-export function sourceNamed(name: string | undefined, { sources }: Config): Source | undefined {
-  const only = sources.length === 1 ? sources[0] : undefined;
-  const source = name === undefined ? only : sources.find((one) => one.name === name);
+/**
+ * The named source; without a name the one that the file belongs to, or the only source, or the only inbox. `file`: an absolute
+ * path. Throws PoSyncError `source-unknown`.
+ */
+export function sourceNamed(name: string | undefined, { sources }: Config, file?: string): Source | undefined {
+  const source = name === undefined ? assumed(sources, file) : sources.find((one) => one.name === name);
   if (name !== undefined && source === undefined) {
     throw unknownSource(
       name,
@@ -19,6 +22,19 @@ export function sourceNamed(name: string | undefined, { sources }: Config): Sour
     );
   }
   return source;
+}
+
+function assumed(sources: readonly Source[], file: string | undefined): Source | undefined {
+  const own = file === undefined ? [] : sources.filter((source) => isOf(source, file));
+  const inboxes = sources.filter(({ type }) => type === 'inbox');
+  const groups = own.length > 0 ? [own] : [sources, inboxes];
+  return groups.find(({ length }) => length === 1)?.[0];
+}
+
+/** Whether a file is in or below an inbox, or is the export. */
+function isOf({ type, path: place }: Source, file: string): boolean {
+  const steps = path.relative(place, file).split(path.sep);
+  return type === 'inbox' ? steps[0] !== '..' && !path.isAbsolute(steps.join(path.sep)) : path.resolve(place) === file;
 }
 
 function unknownSource(name: string, names: readonly string[]): PoSyncError {

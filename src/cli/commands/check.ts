@@ -37,13 +37,16 @@ export async function checkFiles(
   config: Config | undefined,
   previewer?: Previewer,
 ): Promise<number> {
-  const source = config && sourceNamed(args.source, config)?.name;
-  const readings = { config: config ?? NO_CONFIG, source, signal: shell.signal, previewer };
+  const sourceOf = (file?: string) => config && sourceNamed(args.source, config, file)?.name;
+  // An unknown name is refused before anything is printed.
+  sourceOf();
+  const readings = { config: config ?? NO_CONFIG, signal: shell.signal, previewer };
   const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
   printer.begin();
   let code = 0;
   for (const file of args.files) {
-    const found = await checkOne(path.resolve(shell.cwd, file), readings, printer.file(file));
+    const place = path.resolve(shell.cwd, file);
+    const found = await checkOne(place, { ...readings, source: sourceOf(place) }, printer.file(file));
     code = code === 1 ? 1 : found === 1 ? 1 : Math.max(code, found);
   }
   printer.end();

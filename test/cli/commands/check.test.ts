@@ -282,6 +282,22 @@ First order as it would be sent:
     expect(await ask(true)).toBe('');
   });
 
+  test.each([
+    ['the only inbox', 'standard.csv', 'type: export, name: erp, path: e.csv', ''],
+    ['the inbox that the file is in', 'b/done/sent.csv', 'type: inbox, name: erp, path: a', ''],
+    ['no source, if two inboxes may be meant', 'standard.csv', 'type: inbox, name: erp, path: a', 'several sources'],
+  ])('without --source reads with the mapping of %s', async (_, file, other, warning) => {
+    const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
+    const sources = `  - { ${other} }\n  - { type: inbox, name: shop, path: b, mapping: shop }\n`;
+    const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n${sources}mappings:\n  shop: { fields: { purchaseOrderNumber: PO } }\n`;
+    await writeFile(path.join(folder, 'own.yaml'), text);
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), GOOD.replace('purchaseOrderNumber', 'PO'));
+    const shell = fakeShell({ cwd: folder });
+    const code = await checkCommand({ files: [file], json: false, config: 'own.yaml' }, shell);
+    expect([code, shell.written.err.includes('several sources')]).toEqual(warning === '' ? [0, false] : [2, true]);
+  });
+
   test('does not say that the standard columns apply to a fix file, which has the mapping of its batch', async () => {
     const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
     const sources = '  - { type: inbox, name: one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }\n';
