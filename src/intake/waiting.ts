@@ -44,18 +44,16 @@ export async function waitingFiles(
     names.slice(0, MOST_EXAMINED).map(async (name) => {
       const file = path.join(source.path, name);
       const stats = await lstat(file).catch((error: unknown) => codeOf(error) ?? 'unknown error');
-      const unchanged = typeof stats === 'string' ? undefined : Math.max(0, now - stats.ctimeMs);
+      const unchanged = typeof stats === 'string' ? 0 : Math.max(0, now - stats.ctimeMs);
       return { name, file, stats, unchanged };
     }),
   );
-  const isLate = ({ unchanged = 0 }: { unchanged: number | undefined }) => isPatienceOver(unchanged, source.stable);
-  const sorted = looked.toSorted(
-    (a, b) => Number(isLate(a)) - Number(isLate(b)) || (b.unchanged ?? 0) - (a.unchanged ?? 0),
-  );
+  const isLate = ({ unchanged }: { unchanged: number }) => isPatienceOver(unchanged, source.stable);
+  const sorted = looked.toSorted((a, b) => Number(isLate(a)) - Number(isLate(b)) || b.unchanged - a.unchanged);
   const found: WaitingFile[] = [];
   for (const { name, file, stats, unchanged } of sorted.slice(0, MOST_SHOWN)) {
-    if (typeof stats === 'string' || unchanged === undefined) {
-      found.push({ name, reason: `it cannot be examined (${String(stats)})` });
+    if (typeof stats === 'string') {
+      found.push({ name, reason: `it cannot be examined (${stats})` });
       continue;
     }
     const reason = await reasonOf(file, unchanged, source, lineEnd);

@@ -68,9 +68,8 @@ export async function endedPauses({
   store: { time },
 }: Pick<OperatorContext, 'breaker' | 'store'>): Promise<EndedPause[]> {
   const all = await breaker.during(time.now() - DAY, time.now());
-  return all
-    .flatMap(({ to, firstReason: _, ...pause }) => (to === undefined ? [] : [{ ...pause, to }]))
-    .slice(0, MOST_ENDED);
+  const past = all.flatMap(({ code, reason, from, to }) => (to === undefined ? [] : [{ code, reason, from, to }]));
+  return past.slice(0, MOST_ENDED);
 }
 
 /** Maximum characters of a reason that are kept. */

@@ -99,7 +99,7 @@ export async function ignoredOf(source: Source | undefined): Promise<Ignored | u
 
 /** The files in inboxes that a daemon takes when it sees them; none of an inbox that this user cannot read. */
 export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise<string[]> {
-  const found = await Promise.all(sources.map((source) => (source.type === 'inbox' ? namesToTake(source) : [])));
+  const found = await Promise.all(sources.map(async (source) => (source.type === 'inbox' ? namesToTake(source) : [])));
   return found.flat();
 }
 
