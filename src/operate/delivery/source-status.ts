@@ -88,7 +88,7 @@ export function takesFiles({ role }: Pick<LivingDaemon, 'role'>): boolean {
 }
 
 /** What to do about an inbox without its marker. */
-export const NO_MARKER = 'may be another folder: mount the share, or restart po-sync to use this one';
+const NO_MARKER = 'may be another folder: mount the share, or restart po-sync to use this one';
 
 /** Undefined also where the inbox cannot be read: its state says so. */
 export async function ignoredOf(source: Source | undefined): Promise<Ignored | undefined> {
@@ -134,7 +134,7 @@ export function inboxText(facts: InboxFacts): string | undefined {
 }
 
 /** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
-export function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
+function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
   if (!daemons.some(takesFiles)) return 'no daemon takes files now';
   const unmarked = sources.filter(({ state, waiting = 0 }) => state === 'no marker' && waiting > 0);
   if (unmarked.length > 0) return `${unmarked.map(({ name }) => name).join(', ')} has no marker and ${NO_MARKER}`;
