@@ -9,12 +9,22 @@ import { type FoundInFile, SEARCH_TAKES, type WantedOrder } from './find-in-file
 
 /**
  * The items of an order, and where they are from. `ledger`: the order is not settled. `sent`: read from the file now, and
- * proven by the digest that the ledger keeps. `unproven`: read from the unchanged file, but the ledger has no digest.
+ * proven by the digest that the ledger keeps. `equal`: as `sent`, but no report says that po-sync sent it. `unproven`: read from the unchanged file, but the ledger has no digest.
  * `not-accepted`: of a closed dead letter. Without items, `message` says why: `differs`: the file contains something else
  * now; `missing`; `unreadable`; `late`: reading took too long; `unknown`: only the API has them.
  */
 export type OrderContent = {
-  status: 'ledger' | 'sent' | 'unproven' | 'not-accepted' | 'differs' | 'missing' | 'unreadable' | 'late' | 'unknown';
+  status:
+    | 'ledger'
+    | 'sent'
+    | 'equal'
+    | 'unproven'
+    | 'not-accepted'
+    | 'differs'
+    | 'missing'
+    | 'unreadable'
+    | 'late'
+    | 'unknown';
   /** Where the items are from, or why there are none, as a sentence. */
   message: string;
   items?: readonly Item[];
@@ -71,15 +81,25 @@ export async function readContent(
 async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps: Deps): Promise<OrderContent> {
   for (const { batch, result } of newest.slice(0, MOST_FILES)) {
     const found = await inBatch(batch, { ...wanted, line: result.line }, deps);
-    if (found.status === 'sent') return found;
+    if (found.status === 'sent') return newest.some(wasAccepted) ? found : asEqual(found);
   }
-  const sent = newest.find(({ result }) => result.outcome === 'accepted');
+  const sent = newest.find(wasAccepted);
   if (sent !== undefined)
     return { status: 'missing', message: lostWith(sent), batch: sent.batch, line: sent.result.line };
   return {
     status: 'unknown',
     message: "The order is from the API's list, and only the API has its items: no report says that po-sync sent it.",
   };
+}
+
+function wasAccepted({ result }: Appearance): boolean {
+  return result.outcome === 'accepted';
+}
+
+/** No report says that po-sync sent it; the digest of the API's list is that of the file. */
+function asEqual(found: OrderContent): OrderContent {
+  const message = `${found.message.replace('As sent: ', 'The API has the same items as ')} No report says that po-sync sent them.`;
+  return { ...found, status: 'equal', message };
 }
 
 /** An order that the ledger does not have: canceled, discarded, or accepted before `ledger.keep`. */
