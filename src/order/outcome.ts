@@ -31,6 +31,10 @@ export function needsPerson(outcome: Outcome): outcome is DeadLetterKind {
   }
 }
 
+/** The code of a duplicate of an order that the API has, and of one of an order that is not accepted when its report is written. */
+export const DUPLICATE = 'duplicate' as const;
+export const NOT_ACCEPTED = 'not-accepted';
+
 /** Codes of duplicates of an export that were not sent: an earlier one had them, and they need a person, or were settled there. */
 export const KNOWN_INVALID = 'known-invalid';
 export const KNOWN_SETTLED = 'known-settled';

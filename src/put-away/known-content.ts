@@ -8,6 +8,7 @@ import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import { NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
+import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import { howToRead } from '../validate/how-to-read.ts';
@@ -81,6 +82,20 @@ export function createTitles(batches: Batches): (known: Known | undefined) => Pr
     }
     return titles.get(no);
   };
+}
+
+/** What a program must know of a duplicate: the API does not have the order that it repeats, at least not yet. */
+export function wordsOfDuplicate(
+  { code, message }: { code: string; message: string },
+  known: Known | undefined,
+  { state }: Pick<Batch, 'state'>,
+) {
+  if (code !== DUPLICATE || known === undefined || known.kind === 'accepted') return undefined;
+  if (known.kind === 'open') return { code: NOT_ACCEPTED, message: `${message}, and is not accepted` };
+  // Later the ledger no longer has orders that are older than `ledger.keep`.
+  return state === 'done'
+    ? undefined
+    : { code: NOT_ACCEPTED, message: 'the same order was in another file, and was discarded' };
 }
 
 type Elsewhere = Exclude<Known, { kind: 'nothing' }>;

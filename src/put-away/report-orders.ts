@@ -4,11 +4,11 @@ import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createdTwice } from '../ledger/ledger.ts';
 import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
-import { FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
+import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { createNeighbors, createTitles, isElsewhere, withKnownNumber } from './known-content.ts';
+import { createNeighbors, createTitles, isElsewhere, withKnownNumber, wordsOfDuplicate } from './known-content.ts';
 
 const PAGE = 500;
 
@@ -63,19 +63,15 @@ function createJoin(batch: Batch, deps: Deps) {
       const isThere = isElsewhere(known, batch);
       return invalid(isThere ? withKnownNumber(order, known, await titleOf(known), content) : order, checkedAt);
     }
-    if (stored) return withStored(order, stored, content);
+    if (stored) return withStored(order, { ...stored, ...wordsOfDuplicate(stored, known, batch) }, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {
       const { attempts, at } = known.compact;
       return { order, result: resultOf(order, { outcome: 'accepted', attempts, at: iso(at), code: '', message: '' }) };
     }
-    const message = await sameAs(known);
-    const result = { outcome: 'duplicate' as const, attempts: 0, at: checkedAt, code: 'duplicate', message };
-    return { order, result: resultOf(order, result) };
-  }
-
-  async function sameAs(known: Known | undefined): Promise<string> {
     const title = await titleOf(known);
-    return title === undefined ? FOUND_THERE : `the same order is in ${title}`;
+    const message = title === undefined ? FOUND_THERE : `the same order is in ${title}`;
+    const result = { outcome: DUPLICATE, attempts: 0, at: checkedAt, code: DUPLICATE, message };
+    return { order, result: resultOf(order, { ...result, ...wordsOfDuplicate(result, known, batch) }) };
   }
 
   return join;

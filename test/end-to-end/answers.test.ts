@@ -7,8 +7,8 @@ import { openWorkplace, type Workplace } from '../support/workplace.ts';
 const SOURCE = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answers }';
 const REFUSED = { kind: 'answer', status: 400, message: '=cmd|calc is not for sale', orders: ['PO-3'] };
 
-async function openErp(source = SOURCE, more = ''): Promise<Workplace & { answers: string }> {
-  const place = await openWorkplace({ source, more, faults: { faults: [REFUSED] } });
+async function openErp(source = SOURCE, more = '', sandbox = {}): Promise<Workplace & { answers: string }> {
+  const place = await openWorkplace({ source, more, sandbox, faults: { faults: [REFUSED] } });
   const answers = path.join(place.folder, 'answers');
   await mkdir(answers);
   return { ...place, answers };
@@ -127,3 +127,55 @@ it('an answer waits for its folder, does not follow a link, and replaces no file
   expect((await readdir(place.answers)).sort()).toEqual([`${batch}-2.csv`, `${batch}.csv`]);
   expect(await readFile(path.join(place.answers, `${batch}.csv`), 'utf8')).toBe('of somebody else');
 });
+
+it('an answer says that a duplicate is not accepted; a fix file has an answer, and an order sent again has none', async () => {
+  await using place = await openErp(SOURCE, '', { record: true });
+  await place.setFaults([{ ...REFUSED, orders: ['PO-3', 'PO-4'] }]);
+  const answerTo = async (file: string) => {
+    const batch = await until(`the report of ${file}`, async () =>
+      (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
+    );
+    const name = await until('its answer', async () =>
+      (await readdir(place.answers)).find((one) => one.startsWith(batch.batch)),
+    );
+    return await readFile(path.join(place.answers, name), 'utf8');
+  };
+  await place.run(['pause']);
+  const daemon = place.start(['start']);
+  const items = [{ articleCode: 'A', quantity: 1 }];
+  const twice = ['PO-1', 'PO-3', 'PO-1', 'PO-3'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items }));
+  await place.drop('first.json', JSON.stringify(twice));
+  await until('its orders wait', async () => (await waits(place, 'order')) === 2);
+  await place.drop('second.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-3,A,1\nPO-4,A,1\n');
+  await until('the orders of both wait', async () => (await waits(place, 'order')) === 4);
+  await place.run(['resume']);
+  const codes = JSON.parse(await answerTo('first.json')) as Record<string, string>[];
+  expect(codes.map(({ _outcome, _code }) => [_outcome, _code])).toEqual([
+    ['accepted', ''],
+    ['duplicate', 'duplicate'],
+    ['refused', '400'],
+    ['duplicate', 'not-accepted'],
+  ]);
+  const second = await answerTo('second.csv');
+  expect(second).toMatch(/^PO-1,A,1,duplicate,[^,]*,duplicate,.*is in ""first.json""/m);
+  expect(second).toMatch(/^PO-3,A,1,duplicate,[^,]*,not-accepted,.*is in ""first.json"".*, and is not accepted/m);
+  expect(second).toMatch(/^PO-4,A,1,refused,/m);
+
+  await place.setFaults([]);
+  expect((await place.run(['dead-letters', 'retry', '--order', 'PO-4', '--yes'])).code).toBe(0);
+  await until('it is accepted', () => place.stored().has('PO-4'));
+  const [report] = await place.reportsNow();
+  await place.drop('first.fix.json', await place.read(report as never, 'dead-letters.fix.json'));
+  expect(await answerTo('first.fix.json')).toMatch(/PO-3.*accepted/s);
+  expect(await readdir(place.answers)).toHaveLength(3);
+  expect(await answerTo('second.csv')).toBe(second);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+});
+
+/** How many orders wait for something. */
+async function waits(place: Workplace, what: string): Promise<number> {
+  const { out } = await place.run(['status', '--json']);
+  const { waits: found } = JSON.parse(out) as { waits: { for: string; orders: number }[] };
+  return found.find((one) => one.for === what)?.orders ?? 0;
+}
