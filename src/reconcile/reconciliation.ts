@@ -2,6 +2,7 @@ import type { Partner } from '../api/partner.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import type { Standing } from '../ledger/identity.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
 import { createCanaries } from './canaries.ts';
@@ -26,6 +27,11 @@ export type Reconciliation = AsyncDisposable & {
   outdated: AbortSignal;
   /** The API has this order: from now on it may serve as a canary. */
   remember(number: string): void;
+};
+
+const LOSSES: Partial<Record<Standing, string>> = {
+  'rolled-back': 'Redis lost a part of the ledger',
+  copied: 'the folder `data` was copied or restored',
 };
 
 /** Builds everything that reads the API's list for one environment; starts nothing. */
@@ -54,10 +60,8 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
       if (codeOf(error) === 'ledger-newer') outdated.abort(error);
       throw error;
     });
-    const standing = await identity.establish();
-    if (standing === 'rolled-back' || standing === 'copied') {
-      ledgerRolledBack(log, { environment: config.environment, isCopy: standing === 'copied' });
-    }
+    const reason = LOSSES[await identity.establish()];
+    if (reason !== undefined) ledgerRolledBack(log, { environment: config.environment, reason });
     await store.time.sync();
     await breaker.refresh(true);
   }

@@ -143,10 +143,11 @@ export function rebuildImpossible(log: Log, facts: { reason: string }): void {
 }
 
 /** Redis lost a part of the ledger, or may lack one because the folder `data` was copied or restored. */
-export function ledgerRolledBack(log: Log, facts: { environment: string; isCopy: boolean }): void {
-  const cause = facts.isCopy ? 'the folder `data` was copied or restored' : 'Redis lost a part of the ledger';
-  const line = `${cause}; nothing is sent until the API's list has been read`;
-  log.error({ event: 'ledger-rolled-back', environment: facts.environment, reason: cause }, line);
+export function ledgerRolledBack(log: Log, facts: { environment: string; reason: string }): void {
+  log.error(
+    { event: 'ledger-rolled-back', ...facts },
+    "the ledger is incomplete or was copied; nothing is sent until the API's list has been read",
+  );
 }
 
 /** Settled orders that no source has shown for longer than `ledger.keep` were removed from the ledger. */
