@@ -2,13 +2,15 @@
 -- belongs to them.
 -- KEYS open, settled bucket, due, doubt, waiting, identity, operator actions
 -- ARGV prefix, number, batch, version of the entry ('' leaves the entry), compact to keep instead ('' none), closing,
---      operator action ('' none), then the fields of the dead letters in `closed`
+--      operator action ('' none), version of the number's entry that the decision depends on (0: there is none, '': it
+--      does not matter), then the fields of the dead letters in `closed`
 -- Returns how many were closed, -1 when the entry was changed meanwhile.
 -- include close-open-dead-letters.lua
-local prefix, number, batch, version, compact, closing, action = unpack(ARGV, 1, 7)
+local prefix, number, batch, version, compact, closing, action, seen = unpack(ARGV, 1, 8)
+local current = string.match(redis.call('GET', KEYS[1]) or '0', '^%d+')
+if seen ~= '' and current ~= seen then return -1 end
 if version ~= '' then
-  local current = redis.call('GET', KEYS[1])
-  if not current or string.match(current, '^%d+') ~= version then return -1 end
+  if current ~= version then return -1 end
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[3], number)
   redis.call('ZREM', KEYS[4], number)
@@ -17,7 +19,7 @@ if version ~= '' then
 end
 
 local closed, chosen = 0, {}
-for i = 8, #ARGV do
+for i = 9, #ARGV do
   if number == '' then closed = closed + closeLetter(prefix, batch, ARGV[i], closing) end
   chosen[ARGV[i]] = true
 end

@@ -21,6 +21,8 @@ export type ClosingRequest = {
   fields: readonly string[];
   /** The ledger's entry, where it belongs to these dead letters: it goes with them. */
   entry?: Entry;
+  /** The version of the number's entry that the decision depends on, also one of another batch; 0: there was none. */
+  seen?: number;
   by: OperatorAction | FixedBy;
 };
 
@@ -60,7 +62,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
    * Closes dead letters that a person discarded, or fixed under another number. Their number is free afterwards, unless
    * the API has it: the ledger remembers that.
    */
-  async function close({ batch, deadLetter, fields, entry, by }: ClosingRequest): Promise<ClosingResult> {
+  async function close({ batch, deadLetter, fields, entry, seen, by }: ClosingRequest): Promise<ClosingResult> {
     const { number } = deadLetter;
     // Comes first: when it is repeated after a crash, the dead letter may be closed already.
     if ('successor' in by) await redis.sadd(keys.cameFrom(by.batch), batch);
@@ -86,6 +88,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
         entry && step?.keeps !== undefined ? compactOf(entry, step.keeps, by.at) : '',
         JSON.stringify(closingOf(deadLetter, by)),
         'batch' in by ? '' : JSON.stringify(by),
+        seen ?? '',
         ...fields,
       ],
     );

@@ -104,9 +104,9 @@ function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: C
 
 /**
  * What the ledger knows of a dead letter: the fields under which its batch keeps how it was closed, empty when it is
- * settled; and `owned`, the ledger's entry, when that belongs to this dead letter.
+ * settled; `seen`, the version of the ledger's entry of its number; and `owned`, that entry, when it belongs to this dead letter.
  */
-export type KnownDeadLetter = { fields: readonly string[]; owned?: Entry };
+export type KnownDeadLetter = { fields: readonly string[]; seen?: number; owned?: Entry };
 
 type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 
@@ -120,17 +120,22 @@ export function createDeadLetterClosing(deps: Deps) {
     const [known] = await deps.ledger.lookup([deadLetter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
     const isOwned = entry?.batch === batch && fields.includes(String(entry.ordinal));
-    return { fields, ...(isOwned ? { owned: entry } : {}) };
+    return { fields, ...(entry ? { seen: entry.version } : {}), ...(isOwned ? { owned: entry } : {}) };
   }
 
-  /** Closes what `find` returned. `late`: the order changed meanwhile, so nothing was closed. */
+  /**
+   * Closes what `find` returned. `late`: its order changed meanwhile, so nothing was closed. What a person decides also
+   * depends on the order of another file with this number.
+   */
   function close(
     batch: string,
     deadLetter: DeadLetter,
-    { fields, owned }: KnownDeadLetter,
+    { fields, owned, seen = 0 }: KnownDeadLetter,
     by: ClosingRequest['by'],
   ): Promise<ClosingResult> {
-    return deadLetters.close({ batch, fields, deadLetter: idOf(deadLetter), ...(owned ? { entry: owned } : {}), by });
+    const onlyOver = 'batch' in by || deadLetter.purchaseOrderNumber === '' ? {} : { seen };
+    const entry = owned ? { entry: owned } : {};
+    return deadLetters.close({ batch, fields, deadLetter: idOf(deadLetter), ...entry, ...onlyOver, by });
   }
 
   /** Keeps that the batch of `by` brought rows of a dead letter that was settled before. */

@@ -80,6 +80,16 @@ describe('closing a dead letter', () => {
     expect(await ledger.lookup(['4711'])).toMatchObject([{ kind: 'open' }]);
   });
 
+  it('leaves a dead letter whose number came into the ledger, or changed there, since a person decided', async () => {
+    const { version } = await refused();
+    await batches.begin({ ...FILE, batch: 'b2' }, 1000);
+    const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'x', message: 'x' } as const;
+    await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
+    const request = { batch: 'b2', deadLetter: { number: '4711', kind: 'invalid' }, fields: ['3'], by: ACTION };
+    for (const seen of [0, version - 1]) expect(await letters.close({ ...request, seen })).toBe('late');
+    expect(await letters.close({ ...request, seen: version })).toEqual({ closed: 1 });
+  });
+
   it("leaves the number's other dead letters open", async () => {
     await refused();
     await batches.begin({ ...FILE, batch: 'b2' }, 1000);

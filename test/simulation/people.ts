@@ -10,7 +10,8 @@ import { pauseDelivery, resumeDelivery } from '../../src/operate/delivery/pause-
 import { createReconciliation, type Reconciliation } from '../../src/operate/delivery/reconcile-ledger.ts';
 import type { OperatorContext } from '../../src/operate/operator-context.ts';
 import { withClosing } from '../../src/operate/orders/appearances.ts';
-import { createDiscard, findInDoubt, type Resolution, resolveOrder } from '../../src/operate/orders/resolve-order.ts';
+import { createDiscard } from '../../src/operate/orders/discard-order.ts';
+import { findInDoubt, type Resolution, resolveOrder } from '../../src/operate/orders/resolve-order.ts';
 import { closingsOf } from '../../src/order/dead-letter.ts';
 import { placeText } from '../../src/order/fixing.ts';
 import type { FixTarget } from '../../src/order/record.ts';

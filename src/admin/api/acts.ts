@@ -12,13 +12,8 @@ import { type RetryVerdict, retryDeadLetters } from '../../operate/dead-letters/
 import { findListed } from '../../operate/delivery/api-list.ts';
 import { pauseDelivery, pauseJson, resumeDelivery, resumedText } from '../../operate/delivery/pause-delivery.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
-import {
-  createDiscard,
-  type DiscardVerdict,
-  findInDoubt,
-  type Resolution,
-  resolveOrder,
-} from '../../operate/orders/resolve-order.ts';
+import { createDiscard, type DiscardVerdict, orderInProgress } from '../../operate/orders/discard-order.ts';
+import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
 import type { Principal } from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
 import { readLetter } from './dead-letter-routes.ts';
@@ -123,15 +118,17 @@ const DISCARDED: Record<DiscardVerdict, string> = {
   'under-way': 'is not discarded: it is being sent again',
   settled: 'is settled already',
   forgotten: 'is not discarded: Redis no longer has its batch',
+  'in-progress': 'is not discarded: it is in progress in another file',
 };
 
-/** Closes a dead letter without sending. */
+/** Closes a dead letter without sending. PoSyncError `order-in-progress`. */
 async function discard(context: OperatorContext, { on }: Request, api: ApiContext): Promise<Done> {
   const letter = await readLetter(api, on);
-  const verdict = await createDiscard(context).discard(letter);
+  const { verdict, other } = await createDiscard(context).judgeAndDiscard(letter);
+  const name = letter.purchaseOrderNumber || `The order of line ${letter.location.line}`;
+  if (other !== undefined) throw orderInProgress(name, other);
   // The person looks at the list next.
   await api.catchUp();
-  const name = letter.purchaseOrderNumber || `The order of line ${letter.location.line}`;
   return { document: { verdict }, text: `${name} ${DISCARDED[verdict]}.` };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { createDiscard, type DiscardVerdict } from '../../operate/orders/resolve-order.ts';
+import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { firstItems, itemsIn } from '../../order/order.ts';
 import { shorten } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';

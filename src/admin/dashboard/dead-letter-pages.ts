@@ -1,4 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
+import { findInProgress } from '../../operate/orders/discard-order.ts';
 import { discardedAgain, hasInbox, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -7,7 +8,7 @@ import { type FullLetter, readLetter, readLetterPage } from '../api/dead-letter-
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection, inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { messageOf, nextOrder } from './letter-message.ts';
+import { inProgressBox, messageOf, nextOrder } from './letter-message.ts';
 import {
   actForm,
   batchPath,
@@ -106,6 +107,9 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const letter = await readLetter(api, params['id'] ?? '');
   const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
   const fix = await fixSection(request, letter, entered);
+  const other = closed || fix.refresh !== undefined ? undefined : await findInProgress(letter, api.base);
+  // What a person entered stays on the page.
+  const isWaiting = other?.isFix === true && entered === undefined;
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.field}`,
@@ -118,11 +122,16 @@ ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter)}
-${fix.body}
+${other && inProgressBox(other)}
+${isWaiting ? undefined : fix.body}
 ${closed || fix.refresh !== undefined ? await nextOrder(api, letter.id) : undefined}
-${mayOperate && !closed && fix.refresh === undefined ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly }) : undefined}`;
-  return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh: fix.refresh };
+${mayOperate && !closed && fix.refresh === undefined && !other?.isFix ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly, isFree: other === undefined }) : undefined}`;
+  const refresh = isWaiting ? WAITING : fix.refresh;
+  return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }
+
+/** Seconds until the page of an order whose fix file waits looks again. */
+const WAITING = 5;
 
 const NAMELESS = 'A row without an order number';
 
@@ -206,7 +215,7 @@ function actions(
   { id, kind, batch, purchaseOrderNumber: number, problems = [] }: FullLetter,
   back: string,
   confirm: string | undefined,
-  { hasInbox, isEarly = false }: { hasInbox: boolean; isEarly: boolean | undefined },
+  { hasInbox, isEarly = false, isFree }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
 ): Html {
   const path = letterPath(id);
   const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
@@ -230,7 +239,7 @@ function actions(
       : [];
   const name = number === '' ? 'This row' : number;
   const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${discardedAgain([{ kind, problems }])}`;
-  const discard = kind === 'inDoubt' ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
+  const discard = kind === 'inDoubt' || !isFree ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;
   return html`<section class="screen"><h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' ? doubt : isEarly ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div></section>`;

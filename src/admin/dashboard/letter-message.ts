@@ -1,8 +1,9 @@
+import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/discard-order.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { inForm } from './fix-form.ts';
-import { letterPath, link } from './parts.ts';
+import { batchPath, letterPath, link } from './parts.ts';
 
 type Shown = { purchaseOrderNumber: string; field?: string; message: string; items?: string; already?: string };
 
@@ -21,3 +22,13 @@ export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
   const number = next.purchaseOrderNumber || 'a row without an order number';
   return html`<p>The next one that needs you: ${link(letterPath(next.id), number)}</p>`;
 }
+
+/** Which file has the order in progress, and how to stop it. Discarding it here would not. */
+export function inProgressBox(other: OrderInProgress): Html {
+  const batch = batchPath(other.batch);
+  const [before = '', after = ''] = inProgressText(other, PLACE).split(PLACE);
+  return html`<div class="box" role="status">${before}${link(batch, other.file ?? other.batch)}${after} ${inProgressRemedy(other)}</div>`;
+}
+
+/** Stands for the file until it is a link. */
+const PLACE = '\n';

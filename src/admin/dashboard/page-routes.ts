@@ -13,9 +13,8 @@ import { type Content, framePage, listLink, type PageRequest } from './frame.ts'
 import { orderPage } from './order-page.ts';
 import { badge } from './parts.ts';
 import { planPage } from './plan-pages.ts';
-import { queuePage } from './queue-page.ts';
 import { sourcesPage } from './sources-page.ts';
-import { environmentPage, overviewPage } from './state-pages.ts';
+import { environmentPage, overviewPage, queuePage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(

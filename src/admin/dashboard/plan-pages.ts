@@ -48,6 +48,7 @@ const WORDS: Record<PlanItem['verdict'], string> = {
   settled: 'skipped: already settled',
   forgotten: 'skipped: its content is no longer known',
   'in-doubt': 'skipped: in doubt. Resolve it first',
+  'in-progress': 'skipped: in progress in another file. To stop it, cancel that file',
 };
 
 /** Orders from which the count must be typed. */

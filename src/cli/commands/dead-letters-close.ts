@@ -3,13 +3,8 @@ import { count, orders, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
-import {
-  createDiscard,
-  type DiscardVerdict,
-  findInDoubt,
-  type Resolution,
-  resolveOrder,
-} from '../../operate/orders/resolve-order.ts';
+import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
+import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
 import { discardedAgain } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -116,6 +111,8 @@ function kindsText(kinds: Tally<DeadLetterKind>): string {
 const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {
   'in-doubt': 'in doubt. Run po-sync dead-letters resolve ORDER --as accepted|resend first.',
   'under-way': 'being sent again. Wait for the outcome.',
+  'in-progress':
+    'in progress in another file. po-sync explain ORDER shows its batch. Wait for the outcome, or cancel that batch.',
   settled: 'already settled.',
   forgotten: 'Redis does not have the batch yet. Start the daemon: it enters the batch from its report.',
 };

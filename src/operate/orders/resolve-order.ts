@@ -4,11 +4,9 @@ import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { discarded, mayBeThere } from '../../ledger/state-machine/decision.ts';
+import { mayBeThere } from '../../ledger/state-machine/decision.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import type { Decision } from '../../ledger/state-machine/step.ts';
-import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
-import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */
@@ -83,42 +81,4 @@ function stateOf(known: Known): string {
     case 'open':
       return `in state ${known.entry.state}`;
   }
-}
-
-/** What discarding does with a dead letter, or why it cannot be discarded. */
-export type DiscardVerdict =
-  | 'discarded'
-  /** The API may have the order: resolve it first. */
-  | 'in-doubt'
-  | 'under-way'
-  | 'settled'
-  /** Redis no longer has its batch. */
-  | 'forgotten';
-
-/** What discarding would do; `owned`: the ledger's entry, if it belongs to this dead letter. Pure. */
-function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): DiscardVerdict {
-  if (deadLetter.closed) return 'settled';
-  if (owned === undefined || discarded(owned, 0).kind === 'drop') return 'discarded';
-  return owned.state === 'inDoubt' ? 'in-doubt' : 'under-way';
-}
-
-/** Builds `discard`, and `wouldDiscard`, which changes nothing. */
-export function createDiscard({ batches, ledger, operator, store }: OperatorContext) {
-  const closing = createDeadLetterClosing({ batches, ledger, redis: store.redis, keys: store.keys });
-
-  async function judge(deadLetter: FoundDeadLetter): Promise<{ verdict: DiscardVerdict; known?: KnownDeadLetter }> {
-    if ((await batches.find(deadLetter.batch)) === undefined) return { verdict: 'forgotten' };
-    const known = await closing.find(deadLetter.batch, deadLetter);
-    if (known.fields.length === 0) return { verdict: 'settled' };
-    return { verdict: judgeDiscard(deadLetter, known.owned), known };
-  }
-
-  async function discard(deadLetter: FoundDeadLetter): Promise<DiscardVerdict> {
-    const { verdict, known } = await judge(deadLetter);
-    if (verdict !== 'discarded' || known === undefined) return verdict;
-    const end = await closing.close(deadLetter.batch, deadLetter, known, operator.did('discarded'));
-    return end === 'late' ? 'under-way' : 'discarded';
-  }
-
-  return { discard, wouldDiscard: async (deadLetter: FoundDeadLetter) => (await judge(deadLetter)).verdict };
 }

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
+import { until } from '../support/until.ts';
+import { sheet } from '../support/week.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+let place: Workplace;
+let person: Operator;
+
+beforeAll(async () => {
+  place = await openWorkplace();
+  person = await openOperator(place, place.start(['start']));
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
+const pathOf = (id: string) => `/dead-letters/${encodeURIComponent(id)}`;
+
+type Item = { id: string; purchaseOrderNumber: string; batch: string };
+
+/** Drops a file and returns its dead letters by order number. */
+async function drop(name: string, content: string): Promise<Map<string, Item>> {
+  await place.drop(name, content);
+  return await until(`the report of ${name}`, async () => {
+    const report = (await place.reportsNow()).find(({ file, finishedAt }) => file === name && finishedAt);
+    if (report === undefined) return undefined;
+    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
+    const items = (body['items'] ?? []) as Item[];
+    return items.length === report.open && items.every(({ id }) => !id.includes('#'))
+      ? new Map(items.map((one) => [one.purchaseOrderNumber, one]))
+      : undefined;
+  });
+}
+
+/** Pauses delivery and drops the fix file of a batch as a person corrected it; ends when its orders wait. */
+async function waiting(batch: string, name: string, number: string, correct: (text: string) => string) {
+  await place.run(['pause', '--reason', 'stock-taking']);
+  const fix = await readFile(path.join(place.reports, batch, 'dead-letters.csv'), 'utf8');
+  await place.drop(name, correct(fix));
+  await until('the order waits', async () => {
+    const { body } = await person.call('GET', `/order?number=${number}`);
+    return (body['open'] as { file?: string } | undefined)?.file === name;
+  });
+}
+
+it('an order whose fix file waits is not discarded: the page names the file, and every way refuses', async () => {
+  const letters = await drop('friday.csv', sheet('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
+  const { id = '', batch = '' } = letters.get('PO-1') ?? {};
+  const other = letters.get('PO-2')?.id ?? '';
+  expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
+  // PO-2 comes back under another number.
+  await waiting(batch, 'friday.fix.csv', 'PO-1', (text) => text.replaceAll('none', '7').replace(/^PO-2/m, 'PO-3'));
+
+  for (const [one, name] of [
+    [id, 'PO-1'],
+    [other, 'PO-2'],
+  ] as const) {
+    const { text } = await person.page(pathOf(one));
+    expect(textOf(text)).toMatch(
+      /Fix file friday\.fix\.csv with this order waits to be sent\. Wait for its outcome\. To stop it, cancel that file on its page\./,
+    );
+    expect(text).toMatch(/<a href="\/batches\/[^"]*-friday\.fix-[^"]*">friday\.fix\.csv<\/a>/);
+    expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([false, false]);
+
+    const { status, body } = await person.call('POST', `${pathOf(one)}/discard`, {});
+    expect([status, body['code']]).toEqual([409, 'order-in-progress']);
+    expect(body['detail']).toMatch(
+      new RegExp(`^${name} is not discarded\\. Fix file "friday\\.fix\\.csv" .* waits to be sent\\.$`),
+    );
+    expect(body['remedy']).toContain('cancel that file');
+  }
+  const { body: plan } = await person.call('POST', '/plans', { action: 'discard', batch });
+  expect(plan).toMatchObject({ count: 0, counts: { 'in-progress': 2 } });
+  const command = await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
+  expect([command.code, command.out]).toEqual([2, expect.stringContaining('in progress in another file.')]);
+
+  await place.run(['resume']);
+  await until('both orders', () => place.stored().size === 2);
+  const closed = await until('the end', async () => (await person.call('GET', pathOf(id))).body['closed']);
+  expect(closed).toMatchObject({ by: 'accepted' });
+});
+
+it('the number of an order that waits in another file keeps the form, without Discard', async () => {
+  await place.run(['pause', '--reason', 'stock-taking']);
+  await place.drop('first.csv', sheet('PO-11,NEW,A,1'));
+  await until('the order waits', async () => (await person.call('GET', '/order?number=PO-11')).body['open']);
+  const { id = '' } = (await drop('second.csv', sheet('PO-11,NEW,A,none'))).get('PO-11') ?? {};
+  const { text } = await person.page(pathOf(id));
+  expect(textOf(text)).toContain('An order with this number waits to be sent, from first.csv.');
+  expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([false, true]);
+  expect((await person.call('POST', `${pathOf(id)}/discard`, {})).body['code']).toBe('order-in-progress');
+  await place.run(['resume']);
+  await until('the order', () => place.stored().has('PO-11'));
+});
