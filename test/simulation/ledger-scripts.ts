@@ -373,10 +373,13 @@ export const adopt: Port = (store, [open = '', settled = '', identity = ''], [nu
 
 export const closeDeadLetters: Port = (store, keys, args) => {
   const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] = keys;
-  const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', action = '', ...fields] = args;
+  const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', ...more] = args;
+  const [action = '', seen = '', ...fields] = more;
+  const entry = store.get(open);
+  const current = entry === null ? '0' : versionOf(entry);
+  if (seen !== '' && current !== seen) return -1;
   if (version !== '') {
-    const current = store.get(open);
-    if (current === null || versionOf(current) !== version) return -1;
+    if (current !== version) return -1;
     store.del(open);
     store.zrem(due, number);
     store.zrem(doubt, number);

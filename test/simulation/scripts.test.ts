@@ -182,6 +182,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         batch,
         version: maybe(fc.constantFrom(5, 6)),
         action: maybe(fc.constant('{"a":1}')),
+        seen: maybe(fc.constantFrom(0, 5, 6)),
       })
       .map((one) => ({
         file: 'ledger/close-dead-letters.lua',
@@ -194,7 +195,10 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           KEYS.identity,
           `${KEYS.prefix}:d:${one.number}`,
         ],
-        args: [KEYS.prefix, one.number, one.batch, one.version, 'compact', '{"closed":2}', one.action, '0', '1'],
+        args: [
+          ...[KEYS.prefix, one.number, one.batch, one.version, 'compact', '{"closed":2}'],
+          ...[one.action, one.seen, '0', '1'],
+        ],
       })),
   },
   {
