@@ -3,7 +3,7 @@ import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedB
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
-import { type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
+import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -34,7 +34,7 @@ const PORTION = 50_000;
  * Passes on the orders of the batch `by` and closes the old dead letters whose rows came back in it with another
  * number, or still need a person, or had no number before: the success of a number does not close those. From then on
  * the rows belong to the batch that brought them. Of those that were settled before, keeps that rows need a person
- * again. Can be repeated.
+ * again, or that an order that a person discarded was accepted. Can be repeated.
  */
 export async function* closeFixed(
   deps: FixedDeps,
@@ -78,23 +78,34 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   return async (cameBack: CameBackOf): Promise<void> => {
     for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
+      const ended = closingsOf(await batches.closings(batch));
       for await (const deadLetter of reported(batch)) {
         const now = placesOf(deadLetter).flatMap((place) => places.get(place) ?? []);
         const next = now.find((one) => continuesIn(deadLetter, one));
+        const ordered = closingFor(deadLetter, ended)?.by === 'discarded' ? now.find(isAccepted) : undefined;
         if (next !== undefined) await closeOne(deadLetter, batch, next);
+        else if (ordered !== undefined) await deadLetters.cameAgain(batch, deadLetter, broughtAs(ordered));
       }
     }
     cameBack.clear();
   };
 
-  async function closeOne(deadLetter: DeadLetter, batch: string, { outcome, successor }: CameBack): Promise<void> {
+  function broughtAs({ outcome, successor }: CameBack): FixedBy {
+    return { at: time.now(), batch: by, ...(successor === undefined ? { outcome } : { successor }) };
+  }
+
+  async function closeOne(deadLetter: DeadLetter, batch: string, now: CameBack): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
     const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
-    const brought = { at: time.now(), batch: by, ...(successor === undefined ? { outcome } : { successor }) };
+    const brought = broughtAs(now);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
-    if (!isClosed && successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);
+    if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);
   }
+}
+
+function isAccepted({ outcome }: CameBack): boolean {
+  return outcome === 'accepted';
 }
 
 /** Whether the rows of a dead letter need a person in the batch that brought them, or now belong to it. */

@@ -131,12 +131,7 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
   }
 
   /** Follows the rows from batch to batch to where they wait, or to how they ended; neither if the report expired. */
-  async function follow({
-    batch,
-    successor,
-    number,
-    end: ended,
-  }: Closing): Promise<{ waitsIn?: string; end?: Closing }> {
+  async function follow({ batch, successor, number, end: ended }: Closing): Promise<Followed> {
     if (batch === undefined || successor === undefined) return ended === undefined ? {} : { end: { number, ...ended } };
     const next = await closingsIn(batch);
     if (next === undefined) return {};
@@ -144,7 +139,9 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
     if (end === undefined) return { waitsIn: batch };
     const last = end.successor === undefined ? { end: { ...end, ...end.end } } : await follow(end);
     const again = last.waitsIn === undefined ? await waitsAgain(end, next) : undefined;
-    return again?.waitsIn === undefined ? last : { waitsIn: again.waitsIn };
+    if (again?.waitsIn !== undefined) return { waitsIn: again.waitsIn };
+    const ordered = await orderedSince(end, next, follow);
+    return ordered === undefined ? last : { end: ordered };
   }
 
   /** Where rows need a person that came back after their dead letter was settled. */
@@ -163,12 +160,25 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
     const followed = await follow(closing);
     const again = followed.waitsIn === undefined ? await waitsAgain(closing, all) : undefined;
     const waitsIn = followed.waitsIn ?? again?.waitsIn;
-    const end = again ?? followed.end;
+    const end = again ?? (await orderedSince(closing, all, follow)) ?? followed.end;
     const last = end && endBy(await named(end));
     const more = { ...(waitsIn === undefined ? {} : { waitsIn }), ...(last === undefined ? {} : { end: last }) };
     shown.push({ ...(await named(closing, followed.waitsIn ?? closing.batch)), ...more });
   }
   return shown;
+}
+
+type Followed = { waitsIn?: string; end?: Closing };
+
+/** How an order that a person discarded was accepted from a later file. */
+async function orderedSince(
+  closing: Closing,
+  { again }: Known,
+  follow: (one: Closing) => Promise<Followed>,
+): Promise<Closing | undefined> {
+  if (closing.by !== 'discarded') return undefined;
+  const ends = await Promise.all((again.get(rowsOf(closing)) ?? []).map(follow));
+  return ends.flatMap(({ end }) => end ?? []).find(({ by }) => by === 'accepted');
 }
 
 /** Adds the name of the file of `shown`, and the person who submitted the file that brought the order. */

@@ -216,6 +216,34 @@ describe('a dead letter', () => {
     ]);
   });
 
+  it('that was discarded says which later fix file brought an order that was accepted', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,A,none', 'PO-3,NEW,A,none'));
+    await place.run(['start', '--once']);
+    const first = await lastOf(place);
+    const fix = await place.read(first, 'dead-letters.csv');
+    await place.run(['dead-letters', 'discard', '--batch', first.batch, '--yes']);
+    await place.drop(
+      'b.csv',
+      fix.replace('PO-1,NEW,A,none', 'PO-1,NEW,A,8').replace('PO-2,NEW,A,none', 'PO-4,NEW,A,9'),
+    );
+    await place.run(['start', '--once']);
+    const second = await lastOf(place);
+    expect(second.counts).toMatchObject({ accepted: 2, invalid: 1 });
+    const ends = async () =>
+      (JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[]).map(({ closed }) => closed);
+    const ordered = { by: 'discarded', end: { by: 'accepted', batch: second.batch, file: 'b.csv' } };
+    expect(await ends()).toMatchObject([ordered, ordered, { by: 'discarded', waitsIn: second.batch }]);
+    expect(await place.read(first, 'report.html')).toMatch(/discarded by .*; then accepted in <bdi>b\.csv<\/bdi>/);
+    expect((await place.run(['explain', 'PO-1'])).out).toMatch(/discarded by .*; then accepted, batch /);
+
+    // Refused at first, then corrected again.
+    const last = await place.read(second, 'dead-letters.csv');
+    await place.drop('c.csv', last.replace('PO-3,NEW,A,none', 'PO-3,NEW,A,7'));
+    await place.run(['start', '--once']);
+    expect((await ends())[2]).toMatchObject({ by: 'discarded', end: { by: 'accepted', file: 'c.csv' } });
+  });
+
   it('of a fix file that was settled needs a person again on the first page too', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,none'));
