@@ -72,6 +72,13 @@ it('an order whose fix file waits is not discarded: the page names the file, and
     );
     expect(body['remedy']).toContain('cancel that file');
   }
+  // Somebody whose form was open before checks it now.
+  const checked = { 'v.0.0': 'PO-1', 'v.0.1': 'NEW', 'v.0.2': 'A', 'v.0.3': '8', do: 'check' };
+  const form = await (await person.submit(`${pathOf(id)}/fix`, checked)).text();
+  expect(textOf(form)).toMatch(
+    /PO-1: This number is in progress: A × 7, from .*friday\.fix\.csv.* Wait for its outcome: nothing is sent twice\. /,
+  );
+
   const { body: plan } = await person.call('POST', '/plans', { action: 'discard', batch });
   expect(plan).toMatchObject({ count: 0, counts: { 'in-progress': 2 } });
   const command = await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);

@@ -138,6 +138,7 @@ ${mayOperate ? actions(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
+${batch.cancelled && batch.counts.accepted > 0 ? html`<p>To see the articles of its accepted orders, enter its name on the page ${link('/batches', 'Batches')} and download "accepted orders with articles and quantities".</p>` : undefined}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;

@@ -83,7 +83,8 @@ function result(entered: Entered | undefined): Html | undefined {
   if (trouble !== undefined)
     return html`<p class="box bad" role="alert">${entered.isSent ? 'Not sent. ' : ''}${trouble}</p>`;
   const words = orders.map(
-    ({ number, verdict, known = '' }) => html`<div>${number || 'An order'}: ${known} ${VERDICTS[verdict]}</div>`,
+    ({ number, verdict, known = '', inProgress }) =>
+      html`<div>${number || 'An order'}: ${known} ${inProgress ? 'Wait for its outcome: nothing is sent twice.' : VERDICTS[verdict]}</div>`,
   );
   return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady || !entered.isSent ? '' : 'Not sent. '}${words}</div>`;
 }

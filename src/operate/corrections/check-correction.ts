@@ -6,6 +6,7 @@ import { createKnownContent } from '../../put-away/known-content.ts';
 import { foreignBatch } from '../../validate/how-to-read.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
+import { isInProgress } from '../orders/discard-order.ts';
 import { createComparison } from '../orders/preview-orders.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
@@ -13,11 +14,12 @@ export type CellProblem = { row: number; field: string; message: string };
 
 /**
  * An order that corrected rows form. `verdict`: what would become of it; see docs/contract.md, "What becomes of an order".
- * `known`: of a conflict, the order that has the number, as a sentence.
+ * `known`: of a conflict, the order that has the number, as a sentence. `inProgress`: that order is not settled yet.
  */
 export type CorrectedOrder = {
   number: string;
   known?: string;
+  inProgress?: true;
   verdict: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid';
   problems: CellProblem[];
 };
@@ -61,7 +63,7 @@ export async function checkCorrection(file: FileToCheck, context: CheckContext):
   const rowOf = rowsIn(orders);
   const checked = await Promise.all(
     found.map(async ({ number, verdict }, i): Promise<CorrectedOrder> => {
-      if (verdict === 'conflict') return { number, verdict, problems: [], known: await whoHas(number, context) };
+      if (verdict === 'conflict') return { number, verdict, problems: [], ...(await whoHas(number, context)) };
       const order = verdict === 'new' ? await guarded(orders[i], corrects, context) : orders[i];
       return { number, verdict: order?.valid === false ? 'invalid' : verdict, problems: problemsOf(order, rowOf) };
     }),
@@ -80,21 +82,25 @@ async function guarded(order: CheckedOrder | undefined, corrects: Corrects | und
 }
 
 /** What is known of the order that has a number: its items, since when, and the file that brought it. */
-async function whoHas(number: string, { ledger, batches, config }: CheckContext): Promise<string> {
+async function whoHas(
+  number: string,
+  { ledger, batches, config }: CheckContext,
+): Promise<{ known: string; inProgress?: true }> {
   const [known = { kind: 'nothing' as const }] = await ledger.lookup([number]);
-  if (known.kind === 'nothing') return 'Another order of these rows has this number.';
+  if (known.kind === 'nothing') return { known: 'Another order of these rows has this number.' };
   const compact = known.kind === 'accepted' ? known.compact : undefined;
   const isAtApi = known.kind === 'open' && known.entry.state === 'conflict';
   const content = await createKnownContent({ batch: '' }, { batches, config })([{ number, ordinal: -1, known }]);
   const found = isAtApi ? known.entry.known?.items : content.get(number)?.items;
   const items = found === undefined ? 'its items are not known here' : firstItems(found);
-  if (isAtApi || compact?.batchNo === 0) return `The API has this number already: ${items}.`;
+  if (isAtApi || compact?.batchNo === 0) return { known: `The API has this number already: ${items}.` };
   const no = known.kind === 'open' ? known.entry.batchNo : known.compact.batchNo;
   const batch = (await batches.nameOf(no)) ?? '';
   const from = batchTitle(batch, (await batches.find(batch))?.name);
-  if (compact === undefined) return `This number is in progress: ${items}, from ${from}.`;
+  const more = isInProgress(known) ? { inProgress: true as const } : {};
+  if (compact === undefined) return { known: `This number is in progress: ${items}, from ${from}.`, ...more };
   const time = new Date(compact.at).toISOString().slice(0, 16).replace('T', ' ');
-  return `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.`;
+  return { known: `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.` };
 }
 
 type RowOf = (line: number, pointer: string | undefined) => number;
