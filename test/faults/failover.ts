@@ -98,7 +98,7 @@ export async function failover(way: Way, loss: Loss, orders: number): Promise<Fa
 
 /** How often some daemon logged that the ledger was rolled back. */
 function noticedIn(out: string): number {
-  return out.split('Redis lost a part of the ledger; nothing').length - 1;
+  return out.split('"event":"ledger-rolled-back"').length - 1;
 }
 
 const SETUPS: Record<Way, () => Promise<Setup>> = {

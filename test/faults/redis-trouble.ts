@@ -132,7 +132,7 @@ export async function queueObliterated(times: number, orders: number): Promise<A
 
 /** How often a daemon reported that the ledger was rolled back. */
 function noticedIn(out: string): number {
-  return out.split('Redis lost a part of the ledger; nothing').length - 1;
+  return out.split('"event":"ledger-rolled-back"').length - 1;
 }
 
 function openHand(url: string): { redis: Redis; [Symbol.asyncDispose](): Promise<void> } {

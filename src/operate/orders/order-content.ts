@@ -79,21 +79,19 @@ export async function readContent(
 
 /** An order that the ledger has from the API's list: a file may have brought the same items. */
 async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps: Deps): Promise<OrderContent> {
-  for (const { batch, result } of newest.slice(0, MOST_FILES)) {
+  const sender = sentBy(newest)?.batch;
+  const files = newest.toSorted((a, b) => Number(b.batch === sender) - Number(a.batch === sender));
+  for (const { batch, result } of files.slice(0, MOST_FILES)) {
     const found = await inBatch(batch, { ...wanted, line: result.line }, deps);
-    if (found.status === 'sent') return newest.some(wasAccepted) ? found : asEqual(found);
+    if (found.status === 'sent') return sender === undefined ? asEqual(found) : found;
   }
-  const sent = newest.find(wasAccepted);
+  const sent = newest.find(({ result }) => result.outcome === 'accepted');
   if (sent !== undefined)
     return { status: 'missing', message: lostWith(sent), batch: sent.batch, line: sent.result.line };
   return {
     status: 'unknown',
     message: "The order is from the API's list, and only the API has its items: no report says that po-sync sent it.",
   };
-}
-
-function wasAccepted({ result }: Appearance): boolean {
-  return result.outcome === 'accepted';
 }
 
 /** No report says that po-sync sent it; the digest of the API's list is that of the file. */
