@@ -90,7 +90,7 @@ export async function checkListed(
 }
 
 const RESTORED =
-  'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: no action needed.';
+  'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again.';
 
 async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();

@@ -3,7 +3,7 @@ import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Item, Order } from '../../order/order.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type Appearance, linesText } from './appearances.ts';
+import { type Appearance, linesText, sentBy } from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
 import { type FoundInFile, SEARCH_TAKES, type WantedOrder } from './find-in-file.ts';
 
