@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { CLIENT_ID, CLIENT_SECRET, openSandbox } from './open-sandbox.ts';
+import { processesIn } from './processes-in.ts';
 import { type SettledBatch, settledBatches } from './settled-batches.ts';
 import { makeTempFolder } from './temp-folder.ts';
 import { until } from './until.ts';
@@ -61,6 +62,10 @@ export async function openPm2Place(env: Record<string, string> = {}, secret = CL
   const events: SandboxEvent[] = [];
   const faults = faultFile.parse({ faults: [{ kind: 'delay', when: 'after', by: '300ms' }] });
   const sandbox = resources.use(await openSandbox({ faults, onEvent: (event) => events.push(event) }));
+  // pm2 can leave a daemon that it no longer knows, which then leaves its Redis when pm2 ends.
+  resources.defer(async () => {
+    for (const pid of await processesIn(at('data', 'redis'))) process.kill(pid);
+  });
   await mkdir(at('inbox'));
   await writeFile(at('secret'), secret, { mode: 0o600 });
   await writeFile(
