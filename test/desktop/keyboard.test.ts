@@ -43,7 +43,7 @@ it('by keyboard alone delivery is paused and resumed, a file uploaded and sent, 
   await shows(page, 'Delivery is running.');
 
   await enterOn(page, 'nav a[href="/upload"]');
-  await shows(page, 'Nothing is sent yet');
+  await shows(page, 'The upload sends nothing.');
   const file = path.join(place.folder, 'orders of anna.csv');
   await writeFile(file, `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,B,none\nPO-3,NEW,C,none\n`);
   await tabTo(page, 'input[type=file]');
