@@ -310,7 +310,8 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
     const answer = await fetch(`http://127.0.0.1:${own}${path}`, { signal: AbortSignal.timeout(60_000) });
     return { status: answer.status, text: await answer.text(), refresh: answer.headers.get('refresh') };
   };
-  await until('the overview', async () => (await load('/')).text.includes('Delivering'));
+  await other.drop('wrong.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,none\n');
+  await until('the overview', async () => /Delivering.*wrong\.csv/s.test((await load('/')).text));
   await redis.kill();
   await until('the overview says so', async () => (await load('/')).text.includes('Redis is not reachable'));
   for (const path of ['/', '/sources']) {

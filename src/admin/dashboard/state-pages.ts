@@ -105,10 +105,11 @@ function inboxNote(status: Status): Html | undefined {
 }
 
 /** The files of the oldest orders that wait, by batch: as people know them, as long as Redis answers. */
-async function oldestFiles({ base }: PageRequest['api'], { waits: groups }: Status): Promise<Map<string, string>> {
-  const found = await Promise.all(
-    groups.map(async ({ oldest }) => oldest && (await base.batches.find(oldest.batch).catch(() => undefined))),
-  );
+async function oldestFiles(api: PageRequest['api'], { waits: groups }: Status): Promise<Map<string, string>> {
+  const names = groups.flatMap(({ oldest }) => oldest?.batch ?? []);
+  const found = await api
+    .withRedis(() => Promise.all(names.map((name) => api.base.batches.find(name))))
+    .catch(() => []);
   return new Map(found.flatMap((batch) => (batch ? [[batch.batch, batch.name] as const] : [])));
 }
 
