@@ -1,36 +1,15 @@
 import { rm } from 'node:fs/promises';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAdoption } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
-import { createCheckpointFile, createIdentity } from '../../src/ledger/identity.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import { entryOf, orderOf, policy } from '../support/entry.ts';
-import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import { useLedgerPlace } from '../support/ledger-place.ts';
 
 describe('identity', () => {
-  let stack: AsyncDisposableStack;
-  let store: OpenRedis;
-  let folder: string;
-
-  beforeEach(async () => {
-    stack = new AsyncDisposableStack();
-    store = stack.use(await openTestRedis());
-    await store.redis.flushall();
-    folder = stack.use(await makeTempFolder()).path;
-  });
-  afterEach(() => stack.disposeAsync());
-
-  /** One daemon's memory; daemons on one machine share the file. */
-  function daemon(name = 'shared') {
-    return createIdentity({ ...store, wait: 0, checkpoint: createCheckpointFile(path.join(folder, `${name}.json`)) });
-  }
-
-  async function change(identity: ReturnType<typeof daemon>, times: number): Promise<void> {
-    for (let i = 0; i < times; i += 1) identity.saw(await store.redis.hincrby(store.keys.identity, 'sequence', 1));
-  }
+  const place = useLedgerPlace();
+  const { daemon, change } = place;
 
   it('is new when nobody remembers it, and the same afterwards', async () => {
     expect(await daemon().establish()).toBe('new');
@@ -42,9 +21,9 @@ describe('identity', () => {
     const running = daemon();
     await running.establish();
     await change(running, 5);
-    await store.redis.flushall();
+    await place.store.redis.flushall();
     expect(await running.establish()).toBe('rolled-back');
-    await store.redis.flushall();
+    await place.store.redis.flushall();
     expect(await daemon().establish()).toBe('rolled-back');
   });
 
@@ -52,15 +31,15 @@ describe('identity', () => {
     const running = daemon();
     await running.establish();
     await change(running, 5);
-    const before = await store.redis.hgetall(store.keys.identity);
+    const before = await place.store.redis.hgetall(place.store.keys.identity);
     await change(running, 1);
     await running.store();
-    await store.redis.hset(store.keys.identity, before);
+    await place.store.redis.hset(place.store.keys.identity, before);
     expect(await daemon().establish()).toBe('rolled-back');
   });
 
   it('notices that its own change is lost, also when others raised the count again', async () => {
-    const { redis, keys } = store;
+    const { redis, keys } = place.store;
     const [one, two] = [daemon('one'), daemon('two')];
     await one.establish();
     await two.establish();
@@ -75,7 +54,7 @@ describe('identity', () => {
     await createLedger({ redis, keys, identity: two }).enter(entryOf({ order: orderOf('C') }), undefined, 1000);
     // What is no new attempt is still recorded, and hides nothing.
     await ledger.enter(entryOf({ order: orderOf('D') }), undefined, 1000);
-    const at = store.time.now();
+    const at = place.store.time.now();
     const begin = next(entry, { kind: 'begin', at, deadline: at + 1000 }, policy);
     await expect(ledger.take(entry, begin)).rejects.toMatchObject({ code: 'ledger-rolled-back' });
     expect(await one.establish()).toBe('rolled-back');
@@ -89,10 +68,10 @@ describe('identity', () => {
   ])('notices at the end of a file that Redis lost only what the file counted, %s', async (_, others) => {
     const identity = daemon();
     await identity.establish();
-    const ledger = createLedger({ ...store, identity });
-    const batches = createBatches({ ...store, owner: 'me', identity });
+    const ledger = createLedger({ ...place.store, identity });
+    const batches = createBatches({ ...place.store, owner: 'me', identity });
     const since = batches.epoch();
-    const { keys, redis } = store;
+    const { keys, redis } = place.store;
     await batches.begin({ batch: 'b1', source: 'inbox', kind: 'inbox', name: 'a.csv', path: '/a.csv' }, 1);
     const result = { outcome: 'invalid', attempts: 0, at: 1, code: 'invalid', message: '' } as const;
     const before = await Promise.all([redis.hgetall(keys.identity), redis.get(keys.own(identity.own().daemon))]);
@@ -108,10 +87,10 @@ describe('identity', () => {
   it('notices that Redis lost only what the list of the API had shown', async () => {
     const identity = daemon();
     await identity.establish();
-    const before = await store.redis.hgetall(store.keys.identity);
-    await createAdoption(store)([{ purchaseOrderNumber: 'A', digest: 'x' }], 1);
+    const before = await place.store.redis.hgetall(place.store.keys.identity);
+    await createAdoption(place.store)([{ purchaseOrderNumber: 'A', digest: 'x' }], 1);
     expect(await identity.establish()).toBe('same');
-    await store.redis.hset(store.keys.identity, { ...before, sequence: before['sequence'] ?? 0 });
+    await place.store.redis.hset(place.store.keys.identity, { ...before, sequence: before['sequence'] ?? 0 });
     expect(await identity.establish()).toBe('rolled-back');
   });
 
@@ -119,7 +98,7 @@ describe('identity', () => {
     const running = daemon('one');
     await running.establish();
     await change(running, 2);
-    await store.redis.flushall();
+    await place.store.redis.flushall();
     const other = daemon('two');
     await other.establish();
     await change(other, 9);
@@ -129,20 +108,20 @@ describe('identity', () => {
   it('notices by the sequence only that the changes of a daemon that is gone are lost', async () => {
     const [gone, watching] = [daemon('one'), daemon('two')];
     await gone.establish();
-    const before = await store.redis.hgetall(store.keys.identity);
+    const before = await place.store.redis.hgetall(place.store.keys.identity);
     await change(gone, 3);
     await watching.establish();
-    await store.redis.hset(store.keys.identity, before);
+    await place.store.redis.hset(place.store.keys.identity, before);
     expect(await watching.establish()).toBe('rolled-back');
   });
 
   it('notices by the file only what was lost while no daemon was running', async () => {
     const running = daemon();
     await running.establish();
-    const before = await store.redis.hgetall(store.keys.identity);
+    const before = await place.store.redis.hgetall(place.store.keys.identity);
     await change(running, 3);
     await running.store();
-    await store.redis.hset(store.keys.identity, before);
+    await place.store.redis.hset(place.store.keys.identity, before);
     expect(await daemon('another-machine').establish()).toBe('same');
     expect(await daemon().establish()).toBe('rolled-back');
   });
@@ -152,7 +131,7 @@ describe('identity', () => {
     await one.establish();
     await two.establish();
     await change(one, 3);
-    await store.redis.flushall();
+    await place.store.redis.flushall();
     expect([await one.establish(), await two.establish()]).toEqual(['rolled-back', 'same']);
     expect(two.known().epoch).toBe(one.known().epoch);
   });
@@ -161,10 +140,10 @@ describe('identity', () => {
     const [awake, asleep] = [daemon(), daemon()];
     await awake.establish();
     await asleep.establish();
-    const before = await store.redis.hgetall(store.keys.identity);
+    const before = await place.store.redis.hgetall(place.store.keys.identity);
     await change(awake, 5);
     await awake.store();
-    await store.redis.hset(store.keys.identity, before);
+    await place.store.redis.hset(place.store.keys.identity, before);
     expect(await asleep.establish()).toBe('rolled-back');
   });
 
@@ -172,11 +151,11 @@ describe('identity', () => {
     const [awake, asleep] = [daemon(), daemon()];
     await awake.establish();
     await asleep.establish();
-    const before = await store.redis.hgetall(store.keys.identity);
-    await store.redis.flushall();
+    const before = await place.store.redis.hgetall(place.store.keys.identity);
+    await place.store.redis.flushall();
     expect(await awake.establish()).toBe('rolled-back');
-    await store.redis.del(store.keys.identity);
-    await store.redis.hset(store.keys.identity, before);
+    await place.store.redis.del(place.store.keys.identity);
+    await place.store.redis.hset(place.store.keys.identity, before);
     expect(await asleep.establish()).toBe('rolled-back');
   });
 
@@ -189,7 +168,7 @@ describe('identity', () => {
 
   it('survives the loss of its file', async () => {
     await daemon().establish();
-    await rm(path.join(folder, 'shared.json'));
+    await rm(place.at('shared.json'));
     expect(await daemon().establish()).toBe('same');
   });
 
@@ -197,7 +176,7 @@ describe('identity', () => {
     const running = daemon();
     await running.establish();
     await change(running, 20);
-    await store.server.restart();
+    await place.store.server.restart();
     expect(await running.establish()).toBe('same');
   });
 });
