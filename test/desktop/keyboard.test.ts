@@ -108,7 +108,7 @@ it('the pages on which people act have no serious fault either, in both themes, 
       ['dark', { width: 390, height: 800, dark: true }],
     ] as const) {
       const page = await browser.show(`${origin}${to}`, size);
-      // A page that waits is loaded again by itself, and then axe starts anew.
+      // A page that waits is loaded again automatically, and then axe starts anew.
       const violations = await until('axe', () => examined(page).catch(() => undefined));
       const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
       found.push(...serious.map((one) => [to, theme, one.id, one.nodes.map(({ html }) => html)]));
