@@ -61,7 +61,11 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   expect(report.counts).toMatchObject({ accepted: 2, duplicate: 1, conflict: 1, invalid: 1 });
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
   expect(await uploads()).toEqual([]);
-  const sent = await person.page(`/upload/${String(upload['id'])}`);
+  // The report is written before the ledger closes the batch, and the page reads the ledger.
+  const sent = await until('the end of the batch', async () => {
+    const now = await person.page(`/upload/${String(upload['id'])}`);
+    return !now.text.includes('in progress') && now;
+  });
   expect(sent.text).toContain('shows what became of each order');
   expect(sent.text).not.toContain('will be sent');
   expect(sent.text).toMatch(
