@@ -33,7 +33,7 @@ it('a file is uploaded, previewed and sent; a dead letter is found by its articl
 
   await shows('may operate');
   await open('/upload');
-  await shows('Nothing is sent yet');
+  await shows('The upload sends nothing.');
   await picture(page, 'upload');
   const rows = ['PO-1,NEW,ART-1,1', 'PO-2,NEW,ART-7,3', 'PO-3,NEW,ART-3,2', 'PO-4,NEW,ART-4,none'];
   // A person chooses the file in a dialog of the browser.
