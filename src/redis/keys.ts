@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { textHash } from '../order/digest.ts';
 
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
-const BUCKETS = 65_536;
+export const BUCKETS = 65_536;
 
 /** Every Redis key of one environment at one API address; the braces keep those of the address on one cluster node. */
 export type Keys = ReturnType<typeof keysOf>;

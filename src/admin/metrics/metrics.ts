@@ -10,6 +10,7 @@ import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
 import { createPace, type Pace } from '../pace/pace.ts';
+import { createCounts } from '../read-model/changes.ts';
 import { collectProcessMetrics, countSpans, createOwnMetrics } from './own-metrics.ts';
 import { createSharedMetrics, readSharedState } from './shared-metrics.ts';
 
@@ -38,10 +39,16 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
   countSpans(own, log.tracer);
   if (admin) collectProcessMetrics(own);
   const show = createSharedMetrics(shared, config);
+  const counts = createCounts(store);
 
   async function read(queue: OrderQueue) {
-    const [, state] = await Promise.all([timePing(), readSharedState(store, queue)]);
-    return state;
+    const [, state, { oldest }, accepted] = await Promise.all([
+      timePing(),
+      readSharedState(store, queue),
+      counts.letters(),
+      counts.accepted(),
+    ]);
+    return { ...state, accepted, oldestDeadLetter: oldest?.since };
   }
 
   async function timePing(): Promise<void> {

@@ -100,6 +100,12 @@ export function gauge(...[registry, name, help, labelNames]: Definition) {
   return new Gauge({ name: `po_sync_${name}`, help, labelNames, registers: [registry] });
 }
 
+/** Without a value the series is absent. `ms` since 1970. */
+export function setOrRemove(metric: ReturnType<typeof gauge>, ms: number | undefined): void {
+  if (ms === undefined) metric.remove();
+  else metric.set(ms / 1_000);
+}
+
 function histogram(...[registry, name, help, labelNames, buckets]: [...Definition, buckets: number[]]) {
   return new Histogram({ name: `po_sync_${name}`, help, labelNames, buckets, registers: [registry] });
 }

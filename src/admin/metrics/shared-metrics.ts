@@ -5,7 +5,7 @@ import { livingDaemons } from '../../operate/daemon.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
-import { gauge } from './own-metrics.ts';
+import { gauge, setOrRemove } from './own-metrics.ts';
 
 /** The state that all daemons of an environment share. Times are milliseconds of the Redis clock. */
 type SharedState = {
@@ -14,6 +14,10 @@ type SharedState = {
   waitingJobs: number;
   /** Order numbers with open dead letters. */
   deadLetters: number;
+  /** When the file of the oldest of them was claimed. */
+  oldestDeadLetter: number | undefined;
+  /** Orders that the API has as far as the ledger knows. */
+  accepted: number;
   /** Orders that the API's list showed more than once. */
   createdTwice: number;
   batches: { active: number; held: number; finished: number };
@@ -28,8 +32,14 @@ type SharedState = {
   heard: Record<string, string>;
 };
 
+/** What is counted in many keys. */
+type Counted = Pick<SharedState, 'accepted' | 'oldestDeadLetter'>;
+
 /** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
-export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
+export async function readSharedState(
+  { redis, keys, time }: Store,
+  queue: OrderQueue,
+): Promise<Omit<SharedState, keyof Counted>> {
   const [due, inDoubt, waitingJobs, dead, twice, active, held, finished, refresh, open, living, fields, left, heard] =
     await Promise.all([
       redis.zcard(keys.due),
@@ -70,6 +80,11 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const inDoubt = define('orders_in_doubt', "Orders that wait for the API's list after an attempt without an answer.");
   const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
   const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
+  const oldestDead = define(
+    'oldest_dead_letter_timestamp_seconds',
+    'Claim time of the file of the oldest dead letter.',
+  );
+  const accepted = define('orders_accepted', 'Orders that the API has as far as the ledger knows.');
   const twice = define('orders_created_twice', "Orders that the API's list shows more than once.");
   const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
   const reports = define('reports_pending', 'Reports that wait to be written.');
@@ -93,6 +108,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     inDoubt.set(state.inDoubt);
     jobs.set({ state: 'waiting' }, state.waitingJobs);
     dead.set(state.deadLetters);
+    accepted.set(state.accepted);
     twice.set(state.createdTwice);
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
@@ -101,6 +117,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });
     setOrRemove(oldest, state.oldestClaim);
+    setOrRemove(oldestDead, state.oldestDeadLetter);
     setOrRemove(token, state.tokenEnds);
     for (const code of state.pauses) seen.add(code);
     for (const code of seen) paused.set({ code }, state.pauses.includes(code) ? 1 : 0);
@@ -110,10 +127,4 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
       if (expectEvery !== undefined) expected.set({ source: name }, expectEvery / 1_000);
     }
   };
-}
-
-/** Without a value the series is absent. `ms` since 1970. */
-function setOrRemove(metric: ReturnType<typeof gauge>, ms: number | undefined): void {
-  if (ms === undefined) metric.remove();
-  else metric.set(ms / 1_000);
 }

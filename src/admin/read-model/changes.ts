@@ -1,3 +1,4 @@
+import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { WaitGroup } from '../../operate/orders/read-waits.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
@@ -87,4 +88,9 @@ export function createOpenLetterCount({ redis, keys }: ChangeStore): () => Promi
     const orders = [...open.values()].reduce((sum, count) => sum + count, 0);
     return { for: 'person', reason: '', orders, ...(oldest && since ? { oldest: { batch: oldest, since } } : {}) };
   };
+}
+
+/** Counts for the state of the environment, which remember what they counted before. */
+export function createCounts(store: Store) {
+  return { letters: createOpenLetterCount(store), accepted: createAcceptedCount(store) };
 }

@@ -12,7 +12,6 @@ import {
   releaseBatch,
   releasedText,
 } from '../../operate/batches/cancel-batch.ts';
-import { forgottenBatches } from '../../operate/batches/forgotten-batches.ts';
 import {
   type BatchView,
   batchJson,
@@ -22,6 +21,7 @@ import {
   settledIn,
   viewOf,
 } from '../../operate/batches/list-batches.ts';
+import { forgottenBatches } from '../../operate/batches/open-dead-letters.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';

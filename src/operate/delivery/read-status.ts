@@ -1,13 +1,12 @@
 import { iso, orders } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
+import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
-import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
-import { claimTimeOf } from '../../order/batch.ts';
 import { type ListFailure, listState } from '../../reconcile/verifier.ts';
 import type { Store } from '../../redis/store.ts';
-import { forgottenBatches } from '../batches/forgotten-batches.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
+import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
@@ -37,6 +36,8 @@ export type Status = {
   waits: WaitGroup[];
   /** Orders with dead letters that wait for a person, each counted once. Rows without an order number count as orders. */
   deadLetters: number;
+  /** Orders that the API has as far as the ledger knows, also those that others created. */
+  accepted: number;
   /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
   createdTwice: number;
   /** Orders in doubt wait for a list, and none could be read: since when, and why. */
@@ -65,15 +66,16 @@ export type AnswerTimes = {
   failedAttempts?: number;
 };
 
-const PAGE = 500;
-
 /** How many batches are searched for the last one of a source and for unreadable files. */
 const LOOK_BACK = 200;
 
-/** Reads the state of the environment; changes nothing. `countLetters`: counts open dead letters, instead of in every batch. */
+/** Ways to count that remember what they counted before: open dead letters, and the orders that the API has. */
+type Counts = { letters: () => Promise<WaitGroup>; accepted: () => Promise<number> };
+
+/** Reads the state of the environment; changes nothing. Without `counts`, every batch is read. */
 export async function readStatus(
   context: OperatorContext,
-  countLetters: () => Promise<WaitGroup> = () => openDeadLetters(context),
+  counts: Counts = { letters: () => openDeadLetters(context), accepted: createAcceptedCount(context.store) },
 ): Promise<Status> {
   const { config, store, batches, breaker } = context;
   const { redis, keys, time } = store;
@@ -84,6 +86,7 @@ export async function readStatus(
     shownQueue,
     waits,
     letters,
+    accepted,
     createdTwice,
     { failure },
     underWay,
@@ -96,7 +99,8 @@ export async function readStatus(
     living,
     queueOf(context),
     readWaits(context),
-    countLetters(),
+    counts.letters(),
+    counts.accepted(),
     context.ledger.listedTwice.count(),
     listState(store),
     batches.underWay(),
@@ -119,6 +123,7 @@ export async function readStatus(
     queue: { ...shownQueue, unreadOrders },
     waits: dead.orders === 0 ? waits : [...waits, dead],
     deadLetters: dead.orders,
+    accepted,
     createdTwice,
     ...(failure && shownQueue.ordersInDoubt > 0 ? { listFailure: failure } : {}),
     batches: inProgress,
@@ -156,48 +161,6 @@ export function withTest(pause: Pause, waits: readonly Pick<WaitGroup, 'for'>[])
   return waits.some(({ for: kind }) => canBeTried(kind)) ? pause : { ...pause, waitsForOrder: true };
 }
 
-/** Adds the dead letters of batches that Redis has lost. */
-function withForgotten(stored: WaitGroup, forgotten: readonly BatchView[]): WaitGroup {
-  const last = forgotten.at(-1)?.batch;
-  if (last === undefined) return stored;
-  const orders = forgotten.reduce((sum, { batch }) => sum + batch.open, stored.orders);
-  const isOlder = stored.oldest === undefined || last.startedAt < stored.oldest.since;
-  return { ...stored, orders, ...(isOlder && { oldest: { batch: last.batch, since: last.startedAt } }) };
-}
-
-/** The dead letters that wait for a person, also of batches that only their reports still know. */
-async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
-  return withForgotten(await storedDeadLetters(context.store, context.batches), await forgottenBatches(context));
-}
-
-/** Of so many dead letters, how many an order number has after its first: it needs a person once, whatever file it is in. */
-async function repeatedLetters(letters: number, { redis, keys }: Store): Promise<number> {
-  if (letters <= (await redis.hlen(keys.waiting))) return 0;
-  let repeated = 0;
-  let cursor = '';
-  while (cursor !== '0') {
-    const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', PAGE);
-    for (const [i, text] of flat.entries()) if (i % 2 === 1) repeated += readOpenDeadLetters(text).length - 1;
-    cursor = next;
-  }
-  return repeated;
-}
-
-async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
-  let orders = 0;
-  let oldest: string | undefined;
-  for (let from = 0; ; from += PAGE) {
-    const names = await batches.names(from, PAGE);
-    const counts = (await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')))).map(Number);
-    orders += counts.reduce((sum, open) => sum + open, 0);
-    // The newest batch comes first.
-    oldest = names.findLast((_, i) => (counts[i] ?? 0) > 0) ?? oldest;
-    if (names.length >= PAGE) continue;
-    const since = oldest && claimTimeOf(oldest);
-    return { for: 'person', reason: '', orders, ...(oldest && since ? { oldest: { batch: oldest, since } } : {}) };
-  }
-}
-
 /** The newest batches first. */
 export async function newestBatches(batches: Pick<Batches, 'names' | 'find'>): Promise<Batch[]> {
   const found = await Promise.all((await batches.names(0, LOOK_BACK)).map(batches.find));
@@ -220,11 +183,14 @@ export function statusJson({
   waits,
   endedPauses: ended,
   listFailure,
+  accepted,
   ...rest
 }: Status) {
+  const oldest = waits.find((wait) => wait.for === 'person')?.oldest;
   return {
     ...rest,
     now: iso(now),
+    orders: { accepted, needPerson: rest.deadLetters, ...(oldest && { needPersonSince: iso(oldest.since) }) },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
     daemons: daemons.map(({ notices, ...daemon }) => ({
       ...daemon,

@@ -1,0 +1,88 @@
+import type { Batches } from '../../ledger/batches/batches.ts';
+import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
+import { claimTimeOf } from '../../order/batch.ts';
+import { OUTCOMES } from '../../order/outcome.ts';
+import { lostReports } from '../../put-away/recall-batches.ts';
+import type { Store } from '../../redis/store.ts';
+import type { Report } from '../../report/report.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import type { WaitGroup } from '../orders/read-waits.ts';
+import type { BatchView } from './list-batches.ts';
+
+const PAGE = 500;
+
+/** The dead letters that wait for a person, also of batches that only their reports still know. */
+export async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
+  return withForgotten(await storedDeadLetters(context.store, context.batches), await forgottenBatches(context));
+}
+
+/** Of so many dead letters, how many an order number has after its first: it needs a person once, whatever file it is in. */
+export async function repeatedLetters(letters: number, { redis, keys }: Store): Promise<number> {
+  if (letters <= (await redis.hlen(keys.waiting))) return 0;
+  let repeated = 0;
+  let cursor = '';
+  while (cursor !== '0') {
+    const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', PAGE);
+    for (const [i, text] of flat.entries()) if (i % 2 === 1) repeated += readOpenDeadLetters(text).length - 1;
+    cursor = next;
+  }
+  return repeated;
+}
+
+async function storedDeadLetters({ redis, keys }: Store, batches: Batches): Promise<WaitGroup> {
+  let orders = 0;
+  let oldest: string | undefined;
+  for (let from = 0; ; from += PAGE) {
+    const names = await batches.names(from, PAGE);
+    const counts = (await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')))).map(Number);
+    orders += counts.reduce((sum, open) => sum + open, 0);
+    // The newest batch comes first.
+    oldest = names.findLast((_, i) => (counts[i] ?? 0) > 0) ?? oldest;
+    if (names.length >= PAGE) continue;
+    const since = oldest && claimTimeOf(oldest);
+    return { for: 'person', reason: '', orders, ...(oldest && since ? { oldest: { batch: oldest, since } } : {}) };
+  }
+}
+
+/** Adds the dead letters of batches that Redis has lost. */
+function withForgotten(stored: WaitGroup, forgotten: readonly BatchView[]): WaitGroup {
+  const last = forgotten.at(-1)?.batch;
+  if (last === undefined) return stored;
+  const orders = forgotten.reduce((sum, { batch }) => sum + batch.open, stored.orders);
+  const isOlder = stored.oldest === undefined || last.startedAt < stored.oldest.since;
+  return { ...stored, orders, ...(isOlder && { oldest: { batch: last.batch, since: last.startedAt } }) };
+}
+
+/**
+ * The batches whose dead letters wait for a person according to their reports, but that Redis does not have, the newest
+ * first. A daemon that settles files enters them when it starts.
+ */
+export async function forgottenBatches(context: Pick<OperatorContext, 'batches' | 'config'>): Promise<BatchView[]> {
+  const found: BatchView[] = [];
+  for await (const { report, folder } of lostReports(context)) {
+    if (report.open > 0) found.unshift(viewOfReport(report, folder));
+  }
+  return found;
+}
+
+function viewOfReport({ counts, ...report }: Report, folder: string): BatchView {
+  const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, counts[outcome]])) as typeof counts;
+  const batch = {
+    batch: report.batch,
+    no: 0,
+    source: report.source,
+    kind: 'inbox',
+    name: report.file,
+    path: '',
+    state: 'done',
+    startedAt: Date.parse(report.startedAt),
+    lastAt: Date.parse(report.finishedAt ?? report.startedAt),
+    total: counts.orders,
+    cancelled: false,
+    counts: outcomes,
+    open: report.open,
+    ...(report.by === undefined ? {} : { by: report.by }),
+  } as const;
+  const standing = report.state === 'unreadable' ? 'unreadable' : 'finished';
+  return { batch, standing, report: folder, ...(report.error ? { error: report.error } : {}) };
+}
