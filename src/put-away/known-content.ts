@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { type createRowClaims, isUnderWay } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../order/fixing.ts';
+import { NUMBER_IN_PROGRESS, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
@@ -117,7 +117,8 @@ const CALLED_OFF =
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
 export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: string, content?: Order): InvalidOrder {
   const items = content ? `, as ${firstItems(content.items)}` : '';
-  const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : NUMBER_TAKEN;
+  const taken = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
+  const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : taken;
   const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
   const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };

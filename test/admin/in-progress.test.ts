@@ -72,6 +72,16 @@ it('an order whose fix file waits is not discarded: the page names the file, and
     );
     expect(body['remedy']).toContain('cancel that file');
   }
+  // The list marks them, and finds them alone.
+  const mark = { already: 'Fix file "friday.fix.csv" with this order waits to be sent' };
+  await drop('alone.csv', sheet('PO-9,NEW,A,none'));
+  const { body: listed } = await person.call('GET', '/dead-letters?already=true');
+  expect(listed).toMatchObject({ total: 2, already: 2, items: [mark, mark] });
+  const { body: all } = await person.call('GET', '/dead-letters');
+  expect([all['total'], all['already']]).toEqual([3, 2]);
+  const list = textOf((await person.page('/dead-letters')).text);
+  expect(list).toContain('2 of them are in another file already, accepted or in progress. Show only these');
+  expect(list).toContain('Fix file "friday.fix.csv" with this order waits to be sent');
   // Somebody whose form was open before checks it now.
   const checked = { 'v.0.0': 'PO-1', 'v.0.1': 'NEW', 'v.0.2': 'A', 'v.0.3': '8', do: 'check' };
   const form = await (await person.submit(`${pathOf(id)}/fix`, checked)).text();
@@ -97,6 +107,23 @@ it('the number of an order that waits in another file keeps the form, without Di
   const { id = '' } = (await drop('second.csv', sheet('PO-11,NEW,A,none'))).get('PO-11') ?? {};
   const { text } = await person.page(pathOf(id));
   expect(textOf(text)).toContain('An order with this number waits to be sent, from first.csv.');
+  expect(textOf(text)).toMatch(
+    /this number is already in progress from "first\.csv" \(batch \S+\), as A × 1\. Wait for the outcome of that order: nothing is sent twice\. If it is accepted and is the same order, discard this one then\./,
+  );
+  expect(textOf(text)).not.toContain('If this is the same order, discard it');
+  await until('the words of the report', async () => {
+    const { body } = await person.call('GET', '/dead-letters?q=PO-11');
+    const [found] = body['items'] as { already?: string }[];
+    return found?.already === 'this number is already in progress from "first.csv", as A × 1';
+  });
+  // Its report says that the number is known; that of an order whose complete file came back since does not.
+  const { id: back = '' } = (await drop('third.csv', sheet('PO-12,NEW,A,none'))).get('PO-12') ?? {};
+  await place.drop('fourth.csv', sheet('PO-12,NEW,A,2'));
+  await until('the mark', async () => {
+    const { body } = await person.call('GET', '/dead-letters?already=true&q=PO-12');
+    const [found] = body['items'] as { id: string; already?: string }[];
+    return found?.id === back && found.already === 'An order with this number waits to be sent, from "fourth.csv"';
+  });
   expect([text.includes('>Discard</button>'), text.includes('>Check</button>')]).toEqual([false, true]);
   expect((await person.call('POST', `${pathOf(id)}/discard`, {})).body['code']).toBe('order-in-progress');
   await place.run(['resume']);

@@ -13,6 +13,7 @@ import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
 import type { SettledFilter, SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
+import { inProgressToo, withOrdersInProgress } from './in-progress-rows.ts';
 import { given, listOf, readQuery } from './query.ts';
 
 const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
@@ -106,20 +107,25 @@ export function letterFilter(url: URL, more: readonly string[] = []): RowFilter 
 /** A row with the current state of its order, where that is no longer the state of the dead letter. */
 export type CurrentRow = DeadLetterRow & { now?: EntryState };
 
-/** A page of open dead letters, the newest batch first, with the count of all that match. */
+/**
+ * A page of open dead letters, the newest batch first, with the count of all that match. Of the orders that are in progress
+ * in another file, `already` counts those of this page.
+ */
 export async function readLetterPage(api: ApiContext, url: URL) {
-  const filter = letterFilter(url, ['after', 'limit']);
+  const filter = await inProgressToo(api, letterFilter(url, ['after', 'limit']));
   const query = readQuery(url, [...FILTERS, 'after', 'limit']);
   const { letters } = await api.tables();
   const [{ items, next }, { total, kinds, groups, already }] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),
     letters.summary(filter),
   ]);
-  return { items: await withState(api, items), next, total, kinds, groups, already };
+  const shown = await withOrdersInProgress(api, await withState(api, items));
+  const since = shown.filter((row, i) => row.already !== items[i]?.already).length;
+  return { items: shown, next, total, kinds, groups, already: filter.already ? total : already + since };
 }
 
 async function readLetterGroups(api: ApiContext, url: URL) {
-  const filter = letterFilter(url);
+  const filter = await inProgressToo(api, letterFilter(url));
   return (await (await api.tables()).letters.summary(filter)).groups;
 }
 

@@ -5,6 +5,7 @@ import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { letterFilter } from './dead-letter-routes.ts';
+import { inProgressToo } from './in-progress-rows.ts';
 import { PLAN_ACTIONS, type Plan, type PlanAction } from './plans.ts';
 import { readQuery } from './query.ts';
 
@@ -72,7 +73,7 @@ export async function makePlan(api: ApiContext, body: unknown, principal: Princi
     if (typeof value !== 'string') throw new PoSyncError('body-wrong', `${name.slice(0, 40)} must be a string.`);
     if (value !== '') url.searchParams.set(name, value);
   }
-  const selected = letterFilter(url);
+  const selected = await inProgressToo(api, letterFilter(url));
   const { letters } = await api.tables();
   const rows: DeadLetterRow[] = [];
   let after: string | undefined;

@@ -18,7 +18,7 @@ import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { settledText } from './corrections-page.ts';
-import { openIn } from './dead-letter-pages.ts';
+import { openIn } from './dead-letter-list.ts';
 import { waitingNote } from './delivery-part.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';

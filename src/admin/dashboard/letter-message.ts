@@ -1,4 +1,4 @@
-import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/discard-order.ts';
+import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';

@@ -14,7 +14,7 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { namelessIn } from '../api/batch-routes.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
-import { openIn } from './dead-letter-pages.ts';
+import { openIn } from './dead-letter-list.ts';
 import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { pacePart } from './pace-part.ts';

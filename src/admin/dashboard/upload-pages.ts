@@ -155,7 +155,7 @@ function detailsOf(preview: UploadPreview): Html {
   ]);
   const hints = warnings.map((text) => html`<li>${text}</li>`);
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
-${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN}</p>`}
+${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN} Where the page of the order says that it is in progress, wait for its outcome first.</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
 ${ordersToSend(preview)}
 ${facts([

@@ -40,7 +40,7 @@ function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): strin
 const NOT_READ = 'the items of the order that is already known cannot be read';
 
 function plain(message: string): string {
-  const text = message.replace(/ \(batch [\w.-]*\)/, '').replace(/\. (?:If|Discard) .*$/s, '');
+  const text = message.replace(/ \(batch [\w.-]*\)/, '').replace(/\. (?:If|Discard|Wait) .*$/s, '');
   return text.slice(0, LONGEST).toWellFormed();
 }
 

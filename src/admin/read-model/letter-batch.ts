@@ -18,8 +18,9 @@ export type Kept = { row: DeadLetterRow; own: string; isNameless: boolean };
 
 /** Selects rows; a row must match everything that is given. `q`: part of the number, an article, or the message. */
 export type RowFilter = {
-  /** Only rows that another file has. */
+  /** Only rows that another file has. `inProgress`: the ids of those that it has since, and that are not settled yet. */
   already?: true;
+  inProgress?: readonly string[];
   kind?: DeadLetterKind;
   signature?: string;
   batch?: string;
@@ -63,9 +64,9 @@ export function createLetterBatch(from: { source: string; file: string }, kept: 
   const search = createSearch(from.file, kept);
 
   /** What matches, one entry for each kind and signature. `words`: `q` as `searchText` writes it. */
-  function select({ kind, signature, since, already }: RowFilter, words: string): Selected[] {
+  function select({ kind, signature, since, already, inProgress = [] }: RowFilter, words: string): Selected[] {
     const all = words === '' ? undefined : search(words);
-    const found = already ? (all ?? [...rows.keys()]).filter((at) => rows[at]?.already !== undefined) : all;
+    const found = already ? elsewhere(all ?? [...rows.keys()], new Set(inProgress)) : all;
     if (found?.length === 0) return [];
     const hits = found && bySignature(found, rows);
     return [...shares.values()].flatMap((share) => {
@@ -79,6 +80,13 @@ export function createLetterBatch(from: { source: string; file: string }, kept: 
         );
       }
       return at.length === share.at.length ? [share] : selectedOf(kept, at);
+    });
+  }
+
+  function elsewhere(at: readonly number[], inProgress: ReadonlySet<string>): number[] {
+    return at.filter((position) => {
+      const { already, id = '' } = rows[position] ?? {};
+      return already !== undefined || inProgress.has(id);
     });
   }
 

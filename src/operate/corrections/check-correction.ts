@@ -6,7 +6,7 @@ import { createKnownContent } from '../../put-away/known-content.ts';
 import { foreignBatch } from '../../validate/how-to-read.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
-import { isInProgress } from '../orders/discard-order.ts';
+import { isInProgress } from '../orders/in-progress.ts';
 import { createComparison } from '../orders/preview-orders.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */

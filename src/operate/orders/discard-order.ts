@@ -1,60 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
-import type { Entry, Known } from '../../ledger/entry.ts';
-import { createRowClaims, isUnderWay } from '../../ledger/row-claims.ts';
+import type { Entry } from '../../ledger/entry.ts';
 import { discarded } from '../../ledger/state-machine/decision.ts';
-import { batchTitle } from '../../order/batch.ts';
-import { placesOf } from '../../order/dead-letter.ts';
 import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import type { OperatorContext } from '../operator-context.ts';
-
-/**
- * The order that makes a decision about an open dead letter too early: it has the number or the rows, and is sent whatever
- * becomes of the dead letter. `isFix`: a fix file brought the rows back. `waits`: no attempt of it is on its way.
- */
-export type OrderInProgress = { number: string; batch: string; file?: string; isFix: boolean; waits: boolean };
-
-type Letter = Pick<FoundDeadLetter, 'batch' | 'purchaseOrderNumber' | 'location'>;
-type Context = Pick<OperatorContext, 'ledger' | 'batches' | 'store'>;
-
-/** Whether the ledger has an order in progress under a number. One in doubt waits for a person, too. */
-export function isInProgress(known: Known | undefined): known is { kind: 'open'; entry: Entry } {
-  return known !== undefined && isUnderWay(known) && known.entry.state !== 'inDoubt';
-}
-
-/** The order in progress with the number or a row of a dead letter, where that is not the dead letter's own order. */
-export async function findInProgress(letter: Letter, context: Context): Promise<OrderInProgress | undefined> {
-  const { ledger, store, batches } = context;
-  const claims = createRowClaims({ redis: store.redis, keys: store.keys, ledger });
-  const rows = placesOf(letter).map((place) => ({ batch: letter.batch, place }));
-  const [[same], ...owners] = await Promise.all([
-    ledger.lookup([letter.purchaseOrderNumber]),
-    ...rows.map((row) => claims.ownerOf(row)),
-  ]);
-  const owner = owners.find((one) => one !== undefined && one.batch !== letter.batch);
-  const [became] = owner === undefined ? [] : await ledger.lookup([owner.number]);
-  const isFix = isInProgress(became) && became.entry.batch === owner?.batch;
-  const found = isFix ? became : same;
-  if (!isInProgress(found)) return undefined;
-  const { batch, state, order } = found.entry;
-  const name = (await batches.find(batch))?.name;
-  const waits = state === 'queued' || state === 'retry';
-  return { number: order.purchaseOrderNumber, batch, ...(name === undefined ? {} : { file: name }), isFix, waits };
-}
-
-/** `Fix file "a.fix.csv" (batch …) with this order waits to be sent.` */
-export function inProgressText(
-  { batch, file, isFix, waits }: OrderInProgress,
-  title = batchTitle(batch, file),
-): string {
-  const is = waits ? 'waits to be sent' : 'is being sent';
-  return isFix ? `Fix file ${title} with this order ${is}.` : `An order with this number ${is}, from ${title}.`;
-}
-
-/** What a person does who does not want the order. */
-export function inProgressRemedy({ waits }: Pick<OrderInProgress, 'waits'>): string {
-  return waits ? 'Wait for its outcome. To stop it, cancel that file on its page.' : 'Wait for its outcome.';
-}
+import { findInProgress, inProgressRemedy, inProgressText, type OrderInProgress } from './in-progress.ts';
 
 /** Why a dead letter cannot be discarded now. */
 export function orderInProgress(name: string, found: OrderInProgress): PoSyncError {

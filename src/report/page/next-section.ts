@@ -163,7 +163,7 @@ function repeatNumbers(): Html {
 function alreadyKnown(number: number, nameless: number, fixFiles: readonly string[]): Html {
   const probably = nameless === 0 ? '' : ' probably';
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Do not correct ${openText(number, nameless)} that po-sync${probably} has already.</b> The message names the other file and the items. Compare them: if it is the same order${nameless === 0 ? '' : ', or a row of it'}, discard it in the dashboard, or ask your operator. Enter another number${rows} only if it really is another order.`;
+  return html`<b>Do not correct ${openText(number, nameless)} that po-sync${probably} has already.</b> The message names the other file and the items. Compare them: if it is the same order${nameless === 0 ? '' : ', or a row of it'}, discard it in the dashboard, or ask your operator. If the message says that it is in progress, wait for its outcome first. Enter another number${rows} only if it really is another order.`;
 }
 
 /** The fix file has them too: what it leaves out stays open. */

@@ -1,0 +1,97 @@
+import { count, outcomeWord } from '../../core/format.ts';
+import { problemText } from '../../order/record.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
+import { openText } from '../../report/story.ts';
+import { readLetterPage } from '../api/dead-letter-routes.ts';
+import { inForm } from './fix-form.ts';
+import type { Content, PageRequest } from './frame.ts';
+import { messageOf } from './letter-message.ts';
+import {
+  batchPath,
+  cell,
+  filterForm,
+  isFiltered,
+  letterPath,
+  link,
+  nextLink,
+  numberLink,
+  select,
+  table,
+  textField,
+} from './parts.ts';
+import { planForm } from './plan-pages.ts';
+
+/** What is open, in words: `2 orders and 1 row without an order number`. */
+export async function openIn(
+  { tables }: PageRequest['api'],
+  open: number,
+  filter: { batch?: string },
+): Promise<string> {
+  const { groups } = await (await tables()).letters.summary(filter);
+  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
+  return openText(open, Math.min(nameless, open));
+}
+
+const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
+
+/** Groups shown; the filters find the others. */
+const GROUPS = 20;
+
+/** Open dead letters: groups by error, and one a row, with a search. */
+export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Promise<Content> {
+  const { groups, ...page } = await readLetterPage(api, url);
+  const names = api.base.config.sources.map(({ name }) => name);
+  const form = filterForm(url, '/dead-letters', [
+    textField(url, 'q', 'Order, article or text'),
+    select(url, 'kind', 'Kind', KINDS),
+    select(url, 'source', 'Source', names),
+    select(url, 'already', 'Already in another file', ['true'], ['yes']),
+    ...['signature', 'batch'].flatMap((name) => (url.searchParams.get(name) ? [textField(url, name, name)] : [])),
+  ]);
+  const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
+  const groupRows = groups
+    .slice(0, GROUPS)
+    .map((group) => [
+      link(
+        `/dead-letters?kind=${group.kind}&signature=${encodeURIComponent(group.signature)}`,
+        openText(group.count, group.nameless),
+      ),
+      html`${outcomeWord(group.kind)}`,
+      html`${group.isExample ? 'for example: ' : ''}${inForm(problemText({ field: group.field ?? '', message: group.message }), '')}`,
+      cell(group.batches),
+      timeText(group.lastAt),
+    ]);
+  const rows = page.items.map((row) => [
+    row.location.line === 0
+      ? numberLink(row.purchaseOrderNumber)
+      : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
+    html`${outcomeWord(row.kind)}`,
+    html`${messageOf(row)}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    link(batchPath(row.batch), row.file),
+    timeText(row.lastAt),
+  ]);
+  const body = html`<h1>Orders that need you</h1>
+${form}
+${page.total === 0 ? html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>` : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
+${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
+${alreadyNote(url, page)}
+${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
+${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
+${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
+${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
+${nextLink(url, page.next)}`;
+  return { title: 'Orders that need you', body };
+}
+
+/** How many of the orders that are listed another file has already, and where these are listed alone. */
+function alreadyNote(url: URL, { already, total }: { already: number; total: number }): Html | undefined {
+  if (already === 0) return undefined;
+  const said = `${count(already)} of them ${already === 1 ? 'is' : 'are'} in another file already, accepted or in progress.`;
+  const compare =
+    'Compare the items of those that were accepted: if it is the same order, discard it here. Wait for the outcome of those in progress.';
+  if (already === total) return html`<p>${said} ${compare}</p>`;
+  const query = new URLSearchParams(url.searchParams);
+  query.set('already', 'true');
+  query.delete('after');
+  return html`<p>${said} ${link(`/dead-letters?${query.toString()}`, 'Show only these')}, to compare them and discard them together.</p>`;
+}
