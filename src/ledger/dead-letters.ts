@@ -45,6 +45,7 @@ export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
 /** Finds and closes the dead letters that wait for a person. */
 export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys }) {
   const closeScript = readScript(new URL('./close-dead-letters.lua', import.meta.url));
+  const { expect, ...returns } = createReturns({ redis, keys });
 
   /**
    * The fields of `closed` that a dead letter is kept by; none when it is closed. Two dead letters of one number in a
@@ -66,6 +67,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     const { number } = deadLetter;
     // Comes first: when it is repeated after a crash, the dead letter may be closed already.
     if ('successor' in by) await redis.sadd(keys.cameFrom(by.batch), batch);
+    if (number !== '' && 'what' in by && by.what === 'discarded') await expect(number, batch);
     const step = entry && discarded(entry, by.at);
     if (step?.kind === 'ignore') return 'late';
     const closed = await runScript(
@@ -95,12 +97,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     return closed === -1 ? 'late' : { closed: Number(closed) };
   }
 
-  return {
-    fieldsOf,
-    close,
-    cameAgain: returnKeeper({ redis, keys }),
-    closeCorrected: createCorrectedClosing({ redis, keys }),
-  };
+  return { fieldsOf, close, ...returns, closeCorrected: createCorrectedClosing({ redis, keys }) };
 }
 
 /** Keeps that a batch brought rows of a dead letter that is settled, and that they need a person there. Repeatable. */
@@ -119,6 +116,31 @@ function returnKeeper({ redis, keys }: { redis: Redis; keys: Keys }) {
     await redis.hset(keys.closed(batch), `again ${JSON.stringify([by.batch, number, kind, place])}`, closing);
     await redis.sadd(keys.refresh, batch);
   };
+}
+
+/** Finds the dead letters that a person discarded when a file without a note about them has their order accepted. */
+function createReturns({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const cameAgain = returnKeeper({ redis, keys });
+
+  async function expect(number: string, batch: string): Promise<void> {
+    await redis.sadd(keys.discardedIn(number), batch);
+    await redis.hset(keys.discarded, number, '');
+  }
+
+  /** Keeps that orders of a batch were accepted whose dead letters in older batches were discarded. Repeatable. */
+  async function orderedAgain(numbers: readonly string[], by: FixedBy): Promise<void> {
+    if (numbers.length === 0 || (await redis.hlen(keys.discarded)) === 0) return;
+    const found = await redis.hmget(keys.discarded, ...numbers);
+    for (const number of numbers.filter((_, i) => found[i] != null)) {
+      for (const batch of await redis.smembers(keys.discardedIn(number))) {
+        if (batch !== by.batch) await cameAgain({ batch, deadLetter: { number }, by });
+      }
+      await redis.hdel(keys.discarded, number);
+      await redis.del(keys.discardedIn(number));
+    }
+  }
+
+  return { expect, cameAgain, orderedAgain };
 }
 
 /** The fields of one kind of dead letter. The result of an invalid order may not be kept. */

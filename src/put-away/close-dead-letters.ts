@@ -30,11 +30,14 @@ type CameBackOf = Map<string, Map<string, CameBack>>;
 /** Dead letters remembered at a time. The list of their batch is read once for each portion. */
 const PORTION = 50_000;
 
+/** Accepted orders that are looked up together among those that were discarded. */
+const PAGE = 500;
+
 /**
  * Passes on the orders of the batch `by` and closes the old dead letters whose rows came back in it with another
  * number, or still need a person, or had no number before: the success of a number does not close those. From then on
  * the rows belong to the batch that brought them. Of those that were settled before, keeps that rows need a person
- * again, or that an order that a person discarded was accepted. Can be repeated.
+ * again, or that an order that a person discarded was accepted, also from a file that is no fix file. Can be repeated.
  */
 export async function* closeFixed(
   deps: FixedDeps,
@@ -42,13 +45,19 @@ export async function* closeFixed(
   by: string,
 ): AsyncGenerator<ReportedOrder> {
   const close = createFixedClosing(deps, by);
+  const { orderedAgain } = createDeadLetterClosing(deps);
   const cameBack: CameBackOf = new Map();
+  const accepted: string[] = [];
+  const tell = () => orderedAgain(accepted.splice(0), { at: deps.time.now(), batch: by, outcome: 'accepted' });
   for await (const one of orders) {
     remember(cameBack, one);
+    if (isAccepted(one.result)) accepted.push(one.order.number);
     if (sizeOf(cameBack) >= PORTION) await close(cameBack);
+    if (accepted.length >= PAGE) await tell();
     yield one;
   }
   await close(cameBack);
+  await tell();
 }
 
 function remember(cameBack: CameBackOf, { order, result: { outcome }, deadLetter }: ReportedOrder): void {
@@ -104,7 +113,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   }
 }
 
-function isAccepted({ outcome }: CameBack): boolean {
+function isAccepted({ outcome }: Pick<CameBack, 'outcome'>): boolean {
   return outcome === 'accepted';
 }
 
@@ -154,7 +163,7 @@ export function createDeadLetterClosing(deps: Deps) {
     return deadLetters.cameAgain({ batch, deadLetter: idOf(deadLetter), by });
   }
 
-  return { find, close, cameAgain };
+  return { find, close, cameAgain, orderedAgain: deadLetters.orderedAgain };
 }
 
 function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {

@@ -47,6 +47,10 @@ function orderKeys(prefix: string) {
     doubt: `${prefix}:doubt`,
     /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
     waiting: `${prefix}:waiting`,
+    /** Hash: order numbers with a dead letter that a person discarded, until a file brings the order again. */
+    discarded: `${prefix}:discarded`,
+    /** Set: the batches of these dead letters. */
+    discardedIn: (number: string) => `${prefix}:x:${number}`,
     /** Hash: order number without case, spaces and leading zeros → how a list that was read into the ledger showed it. */
     spellings: `${prefix}:spellings`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */

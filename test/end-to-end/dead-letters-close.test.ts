@@ -244,6 +244,30 @@ describe('a dead letter', () => {
     expect((await ends())[2]).toMatchObject({ by: 'discarded', end: { by: 'accepted', file: 'c.csv' } });
   });
 
+  it('that was discarded says which later complete file had its order accepted', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
+    await place.run(['start', '--once']);
+    await place.drop('b.csv', table('PO-1,NEW,B,none'));
+    await place.run(['start', '--once']);
+    const [first, second] = await place.reportsNow();
+    await place.run(['dead-letters', 'discard', '--all', '--yes']);
+    expect(await openNow(place)).toEqual([0, 0]);
+    await place.drop('c.csv', table('PO-1,NEW,A,8', 'PO-3,NEW,A,9'));
+    await place.run(['start', '--once']);
+    const last = await lastOf(place);
+    expect(last.counts).toMatchObject({ accepted: 2 });
+    const ordered = { closed: { by: 'discarded', end: { by: 'accepted', batch: last.batch, file: 'c.csv' } } };
+    for (const one of [first, second]) {
+      if (one === undefined) throw new Error('no report');
+      const [letter, other] = JSON.parse(await place.read(one, 'dead-letters.json')) as { closed: Closed }[];
+      expect(letter).toMatchObject(ordered);
+      expect(other?.closed.end).toBeUndefined();
+      expect(await place.read(one, 'report.html')).toMatch(/discarded by .*; then accepted in <bdi>c\.csv<\/bdi>/);
+    }
+    expect((await place.run(['explain', 'PO-1'])).out).toMatch(/discarded by .*; then accepted, batch /);
+  });
+
   it('of a fix file that was settled needs a person again on the first page too', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,none'));

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
+import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createRowClaims } from '../../src/ledger/row-claims.ts';
 import { refreshReports } from '../../src/put-away/housekeeping.ts';
@@ -149,4 +150,21 @@ it('the first batch with a content is known until it is forgotten, also to a row
   await batches.forget('c');
   expect(await batches.withContent('inbox', SHA256)).toBeUndefined();
   expect(Object.values(await store.redis.hgetall(store.keys.contents))).toEqual(['b']);
+});
+
+it('which orders a person discarded is known until their batch is forgotten', async () => {
+  await using store = await openTestRedis();
+  const batches = createBatches({ ...store, owner: 'test' });
+  const { close } = createDeadLetters(store);
+  const who = { at: 1, who: 'anna', what: 'discarded' } as const;
+  for (const batch of ['a', 'b']) {
+    await batches.begin({ batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: '/none' }, 1);
+    await store.redis.hset(store.keys.waiting, 'PO-1', `${batch}/0`);
+    await close({ batch, deadLetter: { number: 'PO-1', kind: 'invalid' }, fields: ['0'], by: who });
+  }
+  await batches.forget('a');
+  expect(await store.redis.smembers(store.keys.discardedIn('PO-1'))).toEqual(['b']);
+  expect(await store.redis.hkeys(store.keys.discarded)).toEqual(['PO-1']);
+  await batches.forget('b');
+  expect(await store.redis.exists(store.keys.discarded, store.keys.discardedIn('PO-1'))).toBe(0);
 });

@@ -49,6 +49,7 @@ export function createAftermath(redis: Redis, keys: Keys) {
     const [source, sha256] = await redis.hmget(keys.batch(batch), 'source', 'begunWith');
     const content = contentField(source ?? '', sha256 ?? '');
     if ((await redis.hget(keys.contents, content)) === batch) await redis.hdel(keys.contents, content);
+    await forgetDiscarded(batch);
     await redis
       .multi()
       .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
@@ -57,6 +58,14 @@ export function createAftermath(redis: Redis, keys: Keys) {
       .hdel(keys.unreadable, batch)
       .xadd(keys.changes, ...changeOf(batch))
       .exec();
+  }
+
+  async function forgetDiscarded(batch: string): Promise<void> {
+    for (const { by, number } of await closings(batch)) {
+      if (by !== 'discarded' || number === '') continue;
+      await redis.srem(keys.discardedIn(number), batch);
+      if ((await redis.exists(keys.discardedIn(number))) === 0) await redis.hdel(keys.discarded, number);
+    }
   }
 
   return {
