@@ -38,6 +38,10 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
   expect(shown.out).toContain("Compared with the ledger and the API's list:\n        1  new: would be sent\n");
   expect(shown.out).toContain('2  conflict: known with different content: PO-2, PO-5');
   expect(shown.out).toContain('First order as it would be sent:\n{\n  "purchaseOrderNumber": "PO-3"');
+  const all = await place.run(['check', '--preview', '--orders', '--json', 'next.csv']);
+  const items = [{ articleCode: 'A', quantity: 1 }];
+  const toSend = [{ line: 4, purchaseOrderNumber: 'PO-3', orderState: 'NEW', items }];
+  expect(JSON.parse(all.out).files[0].toSend).toEqual(toSend);
   await writeFile(path.join(place.folder, 'known.csv'), fileOf(['PO-1,A,1']));
   expect((await place.run(['check', '--preview', 'known.csv'])).out).not.toContain('First order');
   expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(calls);

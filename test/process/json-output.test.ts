@@ -29,6 +29,7 @@ const CALLS: [command: string, args: string][] = [
   ['start', '--once'],
   ['check', 'next.csv broken.csv'],
   ['check', '--preview next.csv'],
+  ['check', '--preview --orders next.csv'],
   ['status', ''],
   ['dashboard', '--sign-out-all'],
   ['pause', '--reason stock-taking'],

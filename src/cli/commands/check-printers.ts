@@ -1,5 +1,6 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
+import type { OrderToSend } from '../../operate/orders/check-file.ts';
 import type { Preview } from '../../operate/orders/preview-orders.ts';
 import { unreadText } from '../../operate/orders/wait-of.ts';
 import type { Order } from '../../order/order.ts';
@@ -28,6 +29,8 @@ export type FilePrinter = {
   onFormat(format: FileFormat, records: number, more: ReadAs): void;
   /** `order`: the order's number, "" if it has none. `isNameless`: it is a row without one, which may have a label instead. */
   onProblem(problem: Problem, order: string, isNameless: boolean): void;
+  /** The orders that would be sent, all of them. */
+  onOrders(orders: AsyncIterable<OrderToSend>): Promise<void>;
   done(checked: CheckedFile): void;
   failed(error: PoSyncError): void;
 };
@@ -40,13 +43,14 @@ export type CheckedFile = {
   orders: number;
   nameless: number;
   invalid: number;
-  first?: Order;
+  first?: Order | undefined;
   preview?: Preview & { list: string };
 };
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`.
+ * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`;
+ * with `--orders`, `toSend: [{line, …}]` comes after the problems.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
   const out = (text: string) => write(escapeHiddenInJson(text));
@@ -64,6 +68,11 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
       },
       onProblem(problem, order) {
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
+      },
+      async onOrders(orders) {
+        out('],"toSend":[');
+        let sent = 0;
+        for await (const order of orders) out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
       },
       done({ orders, invalid, first, preview }) {
         out(`],${members({ orders, invalid, first: first ?? null, ...(preview && { preview }) })}}`);
@@ -92,11 +101,17 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
     begin: () => undefined,
     file(file) {
       const shortened = createShortener();
+      let isListed = false;
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
         onProblem: (problem, order, isNameless) =>
           shell.out(problemText(file, problem, shortened(problem), isNameless ? '' : order)),
-        done: (checked) => shell.out(resultText(file, checked)),
+        async onOrders(orders) {
+          isListed = true;
+          for await (const { line, ...order } of orders)
+            shell.out(`${printable(`${file}:${line}: would be sent: `)}${escapeHiddenInJson(JSON.stringify(order))}\n`);
+        },
+        done: (checked) => shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked)),
         failed: (error) => shell.err(failureText(file, error)),
       };
     },

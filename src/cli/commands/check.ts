@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { checkFile } from '../../operate/orders/check-file.ts';
+import { checkFile, ordersToSend } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
 import { unusedColumns } from '../../parse/columns.ts';
 import { isNameless } from '../../report/story.ts';
@@ -17,11 +17,11 @@ import {
   type FilePrinter,
 } from './check-printers.ts';
 
-export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string; preview?: boolean };
+export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string; preview?: boolean; orders?: boolean };
 
 /**
  * `check`: reads, maps and checks files as the daemon would, and sends nothing. Without a configuration the standard
- * columns apply. `--preview` compares the orders with the ledger and the API's list. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
+ * columns apply. `--preview` compares the orders with the ledger and the API's list; `--orders` lists each that would be sent. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
  * Throws PoSyncError `source-unknown`, and like `openConfig` if a configuration was named.
  */
 export async function checkCommand(args: CheckArgs, shell: Shell): Promise<number> {
@@ -40,7 +40,8 @@ export async function checkFiles(
   const sourceOf = (file?: string) => config && sourceNamed(args.source, config, file)?.name;
   // An unknown name is refused before anything is printed.
   sourceOf();
-  const readings = { config: config ?? NO_CONFIG, signal: shell.signal, previewer };
+  const { orders = false } = args;
+  const readings = { config: config ?? NO_CONFIG, signal: shell.signal, previewer, orders };
   const printer: CheckPrinter = args.json ? createJsonPrinter((text) => shell.out(text)) : createTextPrinter(shell);
   printer.begin();
   let code = 0;
@@ -59,6 +60,7 @@ type Readings = {
   source: string | undefined;
   signal: AbortSignal;
   previewer: Previewer | undefined;
+  orders: boolean;
 };
 
 const NO_CONFIG: Readings['config'] = { environment: '', sources: [], mappings: {}, reports: { path: '', keep: 0 } };
@@ -79,14 +81,15 @@ async function checkOne(file: string, readings: Readings, printer: FilePrinter):
 /** Throws like `inspectFile`. */
 async function checkOrders(
   file: string,
-  { config, source, signal, previewer }: Readings,
+  { config, source, signal, previewer, orders }: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
   const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0 };
+  const isSent: boolean[] = [];
   let preview: ReturnType<Previewer['file']> | undefined;
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
-  await checkFile(
+  const inspection = await checkFile(
     { path: file, source: source ?? '' },
     { config, batches, signal },
     {
@@ -97,11 +100,13 @@ async function checkOrders(
         const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
         preview = previewer?.file({ again: isFixFile }, ({ verdict, order }) => {
+          isSent.push(verdict === 'new');
           if (verdict === 'new' && order) checked.first ??= order;
         });
       },
       order(order) {
         checked.orders += 1;
+        if (preview === undefined) isSent.push(order.valid);
         if (order.valid && preview === undefined) checked.first ??= order.order;
         if (!order.valid) {
           const { number, place, problems } = order;
@@ -115,6 +120,7 @@ async function checkOrders(
     },
   );
   const compared = await preview?.done();
+  if (orders) await printer.onOrders(ordersToSend(file, inspection, { isSent, signal }));
   return compared ? { ...checked, preview: { ...compared, list: previewer?.trouble ?? 'ok' } } : checked;
 }
 

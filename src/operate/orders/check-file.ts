@@ -1,8 +1,8 @@
-import type { CheckedOrder } from '../../order/order.ts';
+import type { CheckedOrder, Order } from '../../order/order.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
-import { readOrderPages } from '../../validate/read-orders.ts';
+import { readOrderPages, readOrders } from '../../validate/read-orders.ts';
 
 /** A file to check, and the source whose mapping reads it; a fix file is read with the mapping of its batch. */
 export type FileToCheck = { path: string; source: string };
@@ -32,4 +32,19 @@ export async function checkFile(
       if (reported !== undefined) await reported;
     }
   return inspection;
+}
+
+/** An order as it would be sent, and the line of its first row. */
+export type OrderToSend = Order & { line: number };
+
+/** Those orders of a checked file whose place among all of them `isSent` has. The file is read again, so that none is kept. */
+export async function* ordersToSend(
+  path: string,
+  inspection: Inspection,
+  { isSent, signal }: { isSent: readonly boolean[]; signal: AbortSignal },
+): AsyncGenerator<OrderToSend> {
+  let at = 0;
+  for await (const one of readOrders(path, inspection, { signal })) {
+    if (isSent[at++] && one.valid) yield { line: one.place.line, ...one.order };
+  }
 }

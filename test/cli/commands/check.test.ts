@@ -43,7 +43,7 @@ const config: Config = {
 
 async function check(
   files: Record<string, string | Buffer>,
-  more: { source?: string; json?: boolean } = {},
+  more: { source?: string; json?: boolean; orders?: boolean } = {},
   also: string[] = [],
 ) {
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
@@ -92,6 +92,28 @@ First order as it would be sent:
   ]
 }
 `,
+    );
+  });
+
+  test('lists every order that would be sent with --orders, also where rows of several orders alternate', async () => {
+    const files = { 'all.csv': `${GOOD}3,A,none\n1,C,1\n4,A\u200b,1\n5,D,4\n` };
+    const { code, out } = await check(files, { orders: true });
+    expect(code).toBe(2);
+    expect(out).toContain('all.csv:4: would be sent: {"purchaseOrderNumber":"2",');
+    expect(out).toContain('all.csv: 5 orders, 2 invalid\n');
+    expect(out).not.toContain('First order');
+    const item = (articleCode: string, quantity: number) => ({ articleCode, quantity });
+    const toSend = [
+      { line: 2, purchaseOrderNumber: '1', items: [item('A', 2), item('B', 3), item('C', 1)] },
+      { line: 4, purchaseOrderNumber: '2', items: [item('C', 1)] },
+      { line: 8, purchaseOrderNumber: '5', items: [item('D', 4)] },
+    ].map(({ line, purchaseOrderNumber, items }) => ({ line, purchaseOrderNumber, orderState: 'NEW', items }));
+    const json = await check(files, { orders: true, json: true }, ['missing.csv']);
+    const shown = JSON.parse(json.out).files[0].toSend as { line: number }[];
+    expect(shown.toSorted((a, b) => a.line - b.line)).toEqual(toSend);
+    expect(JSON.parse((await check(files, { json: true })).out).files[0]).not.toHaveProperty('toSend');
+    expect(JSON.parse((await check({ 'none.csv': 'a,b\n1,2\n' }, { orders: true, json: true })).out)).toHaveProperty(
+      'files.0.error',
     );
   });
 

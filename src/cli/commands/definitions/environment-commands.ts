@@ -154,8 +154,13 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     options: [
       { flags: '--source <name>', text: 'source whose mapping applies' },
       { flags: '--preview', text: "compare with the ledger and the API's list; sends nothing" },
+      { flags: '--orders', text: 'list every order that would be sent, not only the first' },
     ],
-    examples: ['po-sync check orders.csv', 'po-sync check --preview --source erp export.csv --json'],
+    examples: [
+      'po-sync check orders.csv',
+      'po-sync check orders.csv --orders --json',
+      'po-sync check --preview --source erp export.csv --json',
+    ],
     exits: [
       ['0', 'every order is valid'],
       ['1', 'a file could not be opened, or the configuration is wrong'],
