@@ -1,4 +1,4 @@
-import type { Change } from './dead-letter.ts';
+import type { Change, Closed, End } from './dead-letter.ts';
 
 /** A change in words: `quantity: 1 dozen → 12`. `isAlone`: the order has one row, whose place need not be named. */
 function changeText({ place, field, from, to }: Change, isAlone: boolean): string {
@@ -32,4 +32,16 @@ export function closingWord(by: string): string {
     default:
       return by;
   }
+}
+
+/** How a dead letter was closed, by whom and in which file, in words: `came back in fix.csv by anna; then accepted`. */
+export function closingText({ end, waitsIn, number = '', ...first }: Closed): string {
+  const isThere = end?.batch !== undefined && end.batch === first.batch;
+  const as = number === '' ? '' : `${end === undefined || isThere ? ' as ' : ', at first as '}${number}`;
+  const last = end === undefined ? '' : `; then ${isThere ? closingWord(end.by) : endText(end)}`;
+  return `${endText(first)}${as}${last}${waitsIn === undefined ? '' : ', where it needs a person'}`;
+}
+
+function endText({ by, who, batch, file = batch }: End): string {
+  return `${closingWord(by)}${file === undefined ? '' : ` in ${file}`}${who === undefined ? '' : ` by ${who}`}`;
 }

@@ -109,6 +109,21 @@ describe('the series', () => {
     expect(await answers()).toMatchObject({ attempts: 6, failedAttempts: 3 });
   });
 
+  it('says how many orders get an outcome in a minute, from the first attempt of it', async () => {
+    const daemon = startDaemon();
+    const answers = createAnswerTimes(store);
+    for (let i = 0; i < 5; i += 1) {
+      daemon.attempt('accepted');
+      daemon.request('create', 201, 8);
+      daemon.settled('b', i === 0 ? 'refused' : 'accepted', 1);
+    }
+    await daemon[Symbol.asyncDispose]();
+    now += STEP + 2_000;
+    expect(await answers()).toMatchObject({ settledPerMinute: 60 });
+    now += STEP;
+    expect(await answers()).toMatchObject({ settledPerMinute: 30 });
+  });
+
   it('shows an API that became slow in the last ten seconds, before it shows in the minute', async () => {
     const daemon = startDaemon();
     const answers = createAnswerTimes(store);

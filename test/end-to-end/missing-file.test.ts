@@ -53,7 +53,7 @@ it('a batch whose file is gone says so everywhere, and continues when the file i
   const { out: status } = await place.run(['status']);
   expect(status).toContain(reason);
   expect(status).toContain('Its other orders are not read and not sent.');
-  expect(status).not.toContain('the others are read when delivery continues');
+  expect(status).not.toContain('the others are read as these are delivered');
   expect((await place.run(['batches', 'show', batch])).out).toContain(reason);
   expect((await place.run(['batches', 'list', '--open'])).out).toContain('cannot be read');
   const doctor = await json(place, 'doctor');

@@ -231,7 +231,7 @@ it('a long file is examined while delivery is paused, and read on when it contin
   expect(deadLetters.map(({ location }) => location.line).sort((a, b) => a - b)).toEqual(wrong);
   expect(deadLetters.every(({ message }) => message.endsWith('enter digits only'))).toBe(true);
   const shown =
-    /\d+ of 3,000 orders read; the others are read when delivery continues\. Orders that failed a check are listed already; the API can still refuse others\./;
+    /\d+ of 3,000 orders read; the others are read as these are delivered\. Orders that failed a check are listed already; the API can still refuse others\./;
   expect((await run('batches', 'show', batch.batch)).out.replace(/\s+/g, ' ')).toMatch(shown);
   expect((await run('status')).out.replace(/\s+/g, ' ')).toMatch(shown);
   // No other order is taken out of turn, and all of them are in the figures.

@@ -20,6 +20,28 @@ it('on a protected environment, the commands that texts name can be run as they 
   expect(await place.run(['--confirm', 'production', 'resume'])).toMatchObject({ code: 0 });
 });
 
+it('on a protected environment, --dry-run needs no confirmation, and the same command without it does', async () => {
+  const refuse = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-2'] };
+  await using place = await openWorkplace({ environment: 'production', faults: { faults: [refuse] } });
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
+  await place.drop('orders.csv', csvOf(2));
+  await place.run(['start', '--once', '--confirm', 'production']);
+  for (const action of ['retry', 'discard']) {
+    const command = ['dead-letters', action, '--order', 'PO-2'];
+    expect(await place.run([...command, '--dry-run'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 order would be'),
+    });
+    expect(await place.run([...command, '--yes'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--confirm production'),
+    });
+  }
+  const { out } = await place.run(['dead-letters', 'resolve', 'PO-2', '--as', 'accepted', '--dry-run', '--json']);
+  expect(out).not.toContain('confirmation-missing');
+});
+
 it('on a protected environment, the commands that the log names can be run as they are shown', async () => {
   await using place = await openWorkplace({ environment: 'production' });
   const config = await readFile(place.config, 'utf8');

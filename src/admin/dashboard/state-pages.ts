@@ -5,7 +5,7 @@ import type { ReceiverTrouble } from '../../notify/outbox.ts';
 import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf } from '../../operate/delivery/pause-delivery.ts';
-import type { Status } from '../../operate/delivery/read-status.ts';
+import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
@@ -36,7 +36,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['in doubt (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
     ['need a person', deadLetters, { live: 'status.deadLetters' }],
     ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
-    ['token, valid for', token.present ? duration(token.expiresInMs ?? 0).replace(/(?<=min) \d+ s$/, '') : '–'],
+    ['token, valid for', validFor(token)],
   ];
   // While the lists are being read, it is not known which are rows without an order number.
   const open = deadLetters > 0 ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters)) : undefined;
@@ -153,13 +153,17 @@ function sources({ sources: all, now }: Status): Html {
   return table('Sources', ['source', 'type', 'state', 'path', 'last file'], rows);
 }
 
+/** How long a usable token is valid, to the minute. */
+function validFor({ present, unusable, expiresInMs = 0 }: Status['token']): string {
+  return present && unusable === undefined ? duration(expiresInMs).replace(/(?<=min) \d+ s$/, '') : '–';
+}
+
 /** The age and end of the token, and the requests for one; never the token. */
-function tokenText({ token, now }: Status, series: PaceSeries): string {
+function tokenFacts({ token, now }: Status, series: PaceSeries): string {
   const { issued, lastAt, failed } = series.tokens();
-  const end = token.present ? `valid for ${duration(token.expiresInMs ?? 0)}` : 'none; requested when needed';
   // A command or a run with --once may have requested it: only daemons count.
   const age = lastAt === undefined ? '' : `, issued ${ago(lastAt, now)}`;
-  return `${end}${token.present ? age : ''}; in the last hour ${issued} issued to daemons, ${counted(failed, 'request')} failed`;
+  return `${tokenText(token)}${token.present ? age : ''}; in the last hour ${issued} issued to daemons, ${counted(failed, 'request')} failed`;
 }
 
 /** The environment: daemons, token, pausing, what operators did, and the resolved configuration. */
@@ -190,7 +194,7 @@ export async function environmentPage({ api, url, mayOperate, back, confirm }: P
 ${facts([
   ['API', html`<code>${status.baseUrl}</code>`],
   ['Redis', status.redis.private ? 'private' : 'configured'],
-  ['token', tokenText(status, series)],
+  ['token', tokenFacts(status, series)],
   ['delivery', status.pauses.length === 0 ? 'running' : status.pauses.map(({ reason }) => reason).join('; ')],
 ])}
 ${mayOperate ? switchForm(status, back, confirm) : undefined}

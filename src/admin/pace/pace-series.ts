@@ -150,8 +150,14 @@ export function createAnswerTimes(store: Parameters<typeof createPaceSeries>[0])
     await series.refresh();
     const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
     if (createP50Ms === null || createP95Ms === null) return undefined;
-    const { attempts = 0, failedAttempts = 0 } = series.summary(series.end() - 60_000, series.end()) ?? {};
-    return { createP50Ms, createP95Ms, latestP50Ms, attempts, failedAttempts };
+    const end = series.end();
+    const minute = series.summary(end - 60_000, end);
+    const { attempts = 0, failedAttempts = 0 } = minute ?? {};
+    // Delivery that has just begun, or continued after a pause, is not as slow as the minute shows.
+    const first = range(end - 60_000, end).find((at) => series.summary(at, at + STEP)?.attempts);
+    const { acceptedPerSecond = 0, needPersonPerSecond = 0 } = series.summary(first ?? end - 60_000, end) ?? {};
+    const settledPerMinute = Math.round((acceptedPerSecond + needPersonPerSecond) * 60);
+    return { createP50Ms, createP95Ms, latestP50Ms, attempts, failedAttempts, settledPerMinute };
   };
 }
 

@@ -81,7 +81,7 @@ export async function batchesShowCommand(args: CommonArgs & { batch: string }, s
 
 /** `batches release BATCH`: resumes delivery of a held batch. */
 export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: true });
+  await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
   if (batch.held === undefined) throw notHeld(batch);
   const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
@@ -100,7 +100,7 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
 
 /** `batches cancel BATCH`: cancels orders that were never sent. 2: some orders were or may have been sent. */
 export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: true });
+  await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
   if (batch.state === 'done') return await dismiss(await viewOf(batch, context), args, context, shell);
   const unread = await countUnread(batch, context);

@@ -22,7 +22,7 @@ import { confirmation, printable, printJson } from '../terminal/print.ts';
 export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolean }, shell: Shell): Promise<number> {
   const isLimited = args.all || hasFilter(args);
   if (args.yes && !args.dryRun && !isLimited) throw missingFilter();
-  await using context = await openOperatorContext(args, shell, { confirm: true });
+  await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const filter = await deadLetterFilter(args, context);
   const { discard, wouldDiscard } = createDiscard(context);
   const kinds = tallyOf<DeadLetterKind>();
@@ -121,7 +121,7 @@ type ResolveArgs = CommonArgs & { order: string; as: Resolution; yes: boolean; d
 
 /** `dead-letters resolve ORDER --as accepted|resend`: settles an order in doubt as the person found it at the API. */
 export async function deadLettersResolveCommand({ order, as, ...args }: ResolveArgs, shell: Shell): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: true });
+  await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const entry = await findInDoubt(order, context.ledger, as);
   const { listed, trouble } = await checkList(new Set([order]), context, shell.env);
   // For a conflict, the list shows the other content: the person decides whether to send the order anyway.

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
+import { closingText } from '../../order/closing-text.ts';
 import { intoInbox, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
@@ -90,7 +91,7 @@ async function printTables(
     return;
   }
   const format = formatOf(shell);
-  shell.out(table(shown, DEAD_LETTER_COLUMNS, format));
+  shell.out(table(shown, columnsFor(shown), format));
   if (total > shown.length)
     shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
@@ -175,6 +176,19 @@ const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 1 },
   { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 44 },
 ];
+
+/** Where some are closed, with a column that says by what and whom, as the page Corrections does. */
+function columnsFor(shown: readonly FoundDeadLetter[]): Column<FoundDeadLetter>[] {
+  if (shown.every(({ closed }) => closed === undefined)) return DEAD_LETTER_COLUMNS;
+  const settled: Column<FoundDeadLetter> = {
+    title: 'settled',
+    of: ({ closed }) => (closed === undefined ? '–' : closingText(closed)),
+    cut: 'end',
+    wish: 24,
+    leaves: 4,
+  };
+  return DEAD_LETTER_COLUMNS.toSpliced(-1, 0, settled);
+}
 
 function stateOf({ kind, closed, now }: FoundDeadLetter): string {
   if (closed) return `${outcomeWord(kind)}, closed`;

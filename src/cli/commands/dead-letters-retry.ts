@@ -25,7 +25,7 @@ type RetryArgs = ActingArgs & { rate?: number };
  * 0: all of them; 2: some cannot be sent again.
  */
 export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: true });
+  await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const filter = await deadLetterFilter(args, context);
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);

@@ -68,8 +68,8 @@ const AGAIN = ['Or send the order again unchanged; one of a held batch waits for
 function againSteps(appearances: OrderHistory['appearances']): string[] {
   const [last] = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1));
   if (last?.deadLetter?.closed?.by !== 'discarded') return [];
-  if (last.result.outcome !== 'invalid') return ['To send it after all, drop its file again.'];
-  return ['To send it after all, correct its rows, then drop the file again.'];
+  const file = `drop a file with only this order${last.result.outcome === 'invalid' ? ', corrected' : ''}.`;
+  return [`To send it after all, ${file} Its first file would also send other orders of it that were discarded.`];
 }
 
 /** A batch has its fix file when it is finished. */

@@ -5,12 +5,25 @@ import { ago, count, counted, duration, orders, withoutStop } from '../../core/f
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
-import { formerAddressText, readStatus, type Status, statusJson } from '../../operate/delivery/read-status.ts';
+import {
+  formerAddressText,
+  readStatus,
+  type Status,
+  statusJson,
+  tokenText,
+} from '../../operate/delivery/read-status.ts';
 import { inboxText, inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
-import { answerTimeFacts, endedPauseFacts, pauseStepsText, waitLines } from '../terminal/pause-view.ts';
+import {
+  answerTimeFacts,
+  endedPauseFacts,
+  estimateOf,
+  estimateText,
+  pauseStepsText,
+  waitLines,
+} from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { batchTable, readingLines, unreadableLines, unreadableRemedies, unsettledLines } from './batch-view.ts';
@@ -31,7 +44,10 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const start = startCommandOf(context.config);
   const answerTimes = createAnswerTimes(context.store);
-  const read = async () => ({ ...(await readStatus(context)), lastMinute: await answerTimes() });
+  const read = async () => {
+    const status = { ...(await readStatus(context)), lastMinute: await answerTimes() };
+    return { ...status, ...estimateOf(status) };
+  };
   if (!args.watch) {
     const status = await read();
     if (args.json) printJson(shell, statusJson(status));
@@ -79,8 +95,8 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ['delivery', deliveryText(status, paint)],
     ...endedPauseFacts(status),
     ['daemons', daemonsText(status, start, paint)],
-    ['token', tokenText(status)],
-    ['queue', queueText(status, paint)],
+    ['token', tokenText(status.token)],
+    ['queue', `${queueText(status, paint)}${estimateText(status)}`],
     ...answerTimeFacts(status),
     ...listFacts(status, paint),
     ['dead letters', deadLettersText(status, paint)],
@@ -139,11 +155,6 @@ function daemonsText({ daemons, now }: Status, start: string, paint: Paint): str
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}`;
   });
   return `${daemonCounts(daemons)}: ${each.join(', ')}`;
-}
-
-function tokenText({ token }: Status): string {
-  if (!token.present) return 'none; requested when needed';
-  return `valid for ${duration(token.expiresInMs ?? 0)}`;
 }
 
 function queueText({ queue }: Status, paint: Paint): string {

@@ -1,8 +1,11 @@
-import { ago, clauses, count, counted, duration, iso, moment, timeOfDay } from '../../core/format.ts';
+import { ago, clauses, count, counted, duration, iso, moment, orders, timeOfDay } from '../../core/format.ts';
+import { totalOrders } from '../../ledger/batches/batches.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
+import { isBeating } from '../../operate/daemon.ts';
 import { causeText, endOf, pauseAdvice, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { countSettled } from '../../order/outcome.ts';
 import { type Format, hanging, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 
@@ -91,6 +94,26 @@ export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
   const share = Math.min(100, Math.ceil((100 * failedAttempts) / Math.max(1, attempts)));
   const failed = failedAttempts === 0 ? '' : `; ${share} % of ${counted(attempts, 'attempt')} failed`;
   return [['API answers', `median ${latest}${minute}${failed}`]];
+}
+
+/** When the orders of all files are about done; nothing while delivery is paused, or for less than a minute. */
+export function estimateOf({ batches, pauses, daemons, lastMinute }: Status): Pick<Status, 'estimate'> {
+  const perMinute = lastMinute?.settledPerMinute ?? 0;
+  if (perMinute === 0 || pauses.length > 0 || !daemons.some(isBeating)) return {};
+  const left = batches.map(({ batch, standing }) =>
+    standing === 'held' || batch.unsettled ? 0 : (totalOrders(batch) ?? 0) - countSettled(batch.counts),
+  );
+  const orders = left.reduce((sum, one) => sum + Math.max(0, one), 0);
+  const ms = Math.round((orders / perMinute) * 60_000);
+  return ms < 60_000 ? {} : { estimate: { orders, perMinute, ms } };
+}
+
+/** `; 2,000 orders of the files in progress to go, about 6 min at 330 a minute`. */
+export function estimateText({ estimate }: Status): string {
+  if (estimate === undefined) return '';
+  const { orders: left, perMinute, ms } = estimate;
+  const time = duration(Math.ceil(ms / 60_000) * 60_000);
+  return `; ${orders(left)} of the files in progress to go, about ${time} at ${count(perMinute)} a minute`;
 }
 
 function shortTime(ms: number): string {

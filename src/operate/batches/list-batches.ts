@@ -201,7 +201,7 @@ export function readingText({ waitsAfter, held, ...batch }: Batch, before = ''):
   if (waitsAfter === undefined || held !== undefined || batch.unsettled !== undefined) return undefined;
   const all = totalOrders(batch);
   const of = all === undefined ? '' : ` of ${count(all)}`;
-  return `${before}${count(waitsAfter)}${of} orders read; the others are read when delivery continues. Orders that failed a check are listed already; the API can still refuse others.`;
+  return `${before}${count(waitsAfter)}${of} orders read; the others are read as these are delivered. Orders that failed a check are listed already; the API can still refuse others.`;
 }
 
 /** Orders that have an outcome. */

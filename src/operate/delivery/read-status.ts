@@ -1,4 +1,4 @@
-import { iso, orders } from '../../core/format.ts';
+import { duration, iso, orders } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
@@ -46,12 +46,14 @@ export type Status = {
   batches: BatchView[];
   /** Files that could not be read and were not replaced. */
   unreadable: BatchView[];
-  /** Never its value. */
-  token: { present: boolean; expiresInMs?: number };
+  /** Never its value. `unusable`: no call can use it; the code of the pause for that reason. */
+  token: { present: boolean; expiresInMs?: number; unusable?: string };
   pauses: ShownPause[];
   /** The last pauses that ended within a day, latest first; absent without any. */
   endedPauses?: EndedPause[];
   lastMinute?: AnswerTimes | undefined;
+  /** About how long the orders of files that are not held take at the pace of the last minute; absent where that is not known. */
+  estimate?: { orders: number; perMinute: number; ms: number };
 };
 
 /**
@@ -64,6 +66,8 @@ export type AnswerTimes = {
   latestP50Ms: number | null;
   attempts?: number;
   failedAttempts?: number;
+  /** Orders that got an outcome, since the first attempt of that minute. */
+  settledPerMinute?: number;
 };
 
 /** How many batches are searched for the last one of a source and for unreadable files. */
@@ -128,7 +132,7 @@ export async function readStatus(
     ...(failure && shownQueue.ordersInDoubt > 0 ? { listFailure: failure } : {}),
     batches: inProgress,
     unreadable,
-    token,
+    token: { ...token, ...unusable(token, pauses) },
     pauses: pauses.map((pause) => withTest(pause, waits)),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
@@ -170,6 +174,23 @@ export async function newestBatches(batches: Pick<Batches, 'names' | 'find'>): P
 async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
   const left = await redis.pttl(keys.token);
   return left > 0 ? { present: true, expiresInMs: left } : { present: false };
+}
+
+const TOKEN_PAUSES = ['token-unavailable', 'token-refused', 'token-not-accepted'];
+
+/** A stored token that no call can use, with the code of the pause that says so. */
+function unusable({ present }: Status['token'], pauses: readonly Pause[]): Pick<Status['token'], 'unusable'> {
+  const pause = pauses.find(({ code }) => present && TOKEN_PAUSES.includes(code));
+  return pause === undefined ? {} : { unusable: pause.code };
+}
+
+/** `valid for 41 min`; while a new token is needed, what that means for the one that is stored. */
+export function tokenText({ present, expiresInMs = 0, unusable: code }: Status['token']): string {
+  if (!present) return 'none; requested when needed';
+  const left = duration(expiresInMs);
+  if (code === undefined) return `valid for ${left}`;
+  if (code === 'token-not-accepted') return `not accepted by the API; it would expire in ${left}`;
+  return `none can be requested; the one before, which would expire in ${left}, cannot be used`;
 }
 
 /** The status in JSON output. */

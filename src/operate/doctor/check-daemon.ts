@@ -149,7 +149,10 @@ async function whyTaken(host: string, port: number): Promise<Error | undefined> 
   return await promise;
 }
 
-/** Checks that the programs of `notify.command` exist and can be run. A missing one loses notices, never orders. */
+/**
+ * Checks that the programs of `notify.command` exist and can be run; none is called. A missing one loses notices, never orders.
+ * Webhooks are checked with the network.
+ */
 export async function checkNotices({ notify }: Config, searched: string): Promise<Finding[]> {
   const programs = new Set(notify.flatMap(({ command }) => command?.slice(0, 1) ?? []));
   const found = await Promise.all(
@@ -158,7 +161,7 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
         ? [program]
         : searched.split(':').map((folder) => path.join(folder, program));
       const codes = await Promise.all(places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)));
-      if (codes.includes('')) return [];
+      if (codes.includes('')) return [{ check: 'notices', state: 'ok', message: `the program ${program} can be run` }];
       const reason = codes.includes('EACCES') ? 'cannot be run' : 'does not exist';
       const remedy = 'Correct notify.command, and make the program executable (chmod +x).';
       return [{ check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy }];

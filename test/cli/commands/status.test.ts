@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { batchText } from '../../../src/cli/commands/batch-view.ts';
 import { statusText } from '../../../src/cli/commands/status.ts';
 import { linesThatFit } from '../../../src/cli/terminal/live-view.ts';
+import { estimateOf } from '../../../src/cli/terminal/pause-view.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
@@ -176,6 +177,37 @@ describe('the status', () => {
     expect(answersOf(240, 0)).toBe(median);
     expect(answersOf(240, 1)).toBe(`${median}; 1 % of 240 attempts failed`);
     expect(answersOf(240, 240)).toBe(`${median}; 100 % of 240 attempts failed`);
+  });
+
+  it('says about how long the orders take at the pace of the last minute, as its schema has it', async () => {
+    const lastMinute = { createP50Ms: 29, createP95Ms: 40, latestP50Ms: null, settledPerMinute: 330 };
+    const [view] = STATUS.batches;
+    if (view === undefined) throw new Error('no batch');
+    const counts = { ...noOutcomes(), accepted: 3_000, invalid: 20 };
+    const sending = { ...view, batch: { ...view.batch, counts } };
+    const held = { ...sending, standing: 'held' as const };
+    const running: Status = { ...STATUS, pauses: [], batches: [sending, held], lastMinute };
+    const status = { ...running, ...estimateOf(running) };
+    expect(status.estimate).toEqual({ orders: 1_980, perMinute: 330, ms: 360_000 });
+    expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
+      /queue .*; 61 jobs waiting; 1,980 orders of the files in progress to go, about 6 min at 330 a minute\n/,
+    );
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    expect(estimateOf({ ...running, pauses: STATUS.pauses })).toEqual({});
+    expect(estimateOf({ ...running, daemons: [] })).toEqual({});
+    expect(estimateOf({ ...running, batches: [held] })).toEqual({});
+    expect(estimateOf({ ...running, lastMinute: undefined })).toEqual({});
+  });
+
+  it.each([
+    ['token-unavailable', 'none can be requested; the one before, which would expire in 41 min 7 s, cannot be used'],
+    ['token-not-accepted', 'not accepted by the API; it would expire in 41 min 7 s'],
+  ])('does not call a token valid that no call can use (%s)', (unusable, text) => {
+    const status = { ...STATUS, token: { ...STATUS.token, unusable } };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(`  token         ${text}\n`);
   });
 
   it.each([100, 80, 70])('fits into %i columns', (columns) => {

@@ -153,7 +153,7 @@ it('programs of notices that are missing, or cannot be run, give a warning', asy
   await writeFile(program, '#!/bin/sh\n');
   expect(await found(program)).toEqual([['warn', `the program ${program} cannot be run`]]);
   await chmod(program, 0o755);
-  expect(await found(program)).toEqual([]);
-  expect(await found('notify.sh')).toEqual([]);
+  expect(await found(program)).toEqual([['ok', `the program ${program} can be run`]]);
+  expect(await found('notify.sh')).toEqual([['ok', 'the program notify.sh can be run']]);
   expect(await found('notify')).toEqual([['warn', 'the program notify does not exist']]);
 });
