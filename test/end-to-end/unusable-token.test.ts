@@ -1,0 +1,22 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
+
+it('a stored token is not called valid while a new one is needed and none can be requested', async () => {
+  await using place = await openWorkplace();
+  await place.drop('orders.csv', csvOf(1));
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  const config = await readFile(place.config, 'utf8');
+  // A token belongs to the address that issued it.
+  await writeFile(place.config, config.replace(/authUrl: [^ ,}]+/, `authUrl: http://127.0.0.1:${await freePort()}`));
+  place.start(['start']);
+  await place.drop('more.csv', csvOf(2).replaceAll('PO-', 'MORE-'));
+  const { token } = await until('the pause', async () => {
+    const status = JSON.parse((await place.run(['status', '--json'])).out);
+    return status.pauses.some(({ code }: { code: string }) => code === 'token-unavailable') && status;
+  });
+  expect(token).toEqual({ present: true, expiresInMs: expect.any(Number), unusable: 'token-unavailable' });
+  expect((await place.run(['status'])).out).toContain('none can be requested; the one before, ');
+});
