@@ -44,6 +44,7 @@ const LONG = [
   'test/end-to-end/order-content.test.ts',
   'test/end-to-end/pm2.test.ts',
   'test/end-to-end/processes.test.ts',
+  'test/end-to-end/read-list.test.ts',
   'test/end-to-end/rehearse.test.ts',
   'test/end-to-end/removed-while-paused.test.ts',
   'test/end-to-end/round-trip.test.ts',

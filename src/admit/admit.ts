@@ -13,13 +13,16 @@ export type AdmissionDeps = AdmitPageDeps & {
   throughput: Pick<Throughput, 'fewSeconds'>;
 };
 
-/** Admits a page of a batch's orders, waiting for its turn. `onPortion`: up to this ordinal. False: the signal aborted first. */
+/**
+ * Admits a page of a batch's orders, waiting for its turn. `mayBegin`: what its first order waits for. `portion`: up to this
+ * ordinal. False: the signal aborted first.
+ */
 export type Admit = (
   batch: Batch,
   page: readonly CheckedOrder[],
   file: FileFacts,
   signal: AbortSignal,
-  onPortion?: (ordinal: number) => void,
+  on?: { mayBegin(): Promise<boolean>; portion(ordinal: number): void },
 ) => Promise<boolean>;
 
 export type Admission = Omit<ReturnType<typeof createAdmission>, 'tick'>;
@@ -64,9 +67,10 @@ export function createAdmission(deps: AdmissionDeps) {
     if (invalid.length > 0) await admitPage(batch, invalid, file);
   };
 
-  const admit: Admit = async (batch, page, file, signal, onPortion) => {
+  const admit: Admit = async (batch, page, file, signal, on) => {
     await countInvalid(batch, page, file);
     const valid = page.filter((order) => order.valid);
+    if (valid.length > 0 && on && !(await on.mayBegin())) return false;
     for (let i = 0; i < valid.length; ) {
       if (!(await released(batch.batch, signal))) return false;
       const size = portion();
@@ -78,7 +82,7 @@ export function createAdmission(deps: AdmissionDeps) {
       });
       if (!done) return false;
       i += size;
-      onPortion?.(orders.at(-1)?.ordinal ?? 0);
+      on?.portion(orders.at(-1)?.ordinal ?? 0);
     }
     return true;
   };

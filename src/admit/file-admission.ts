@@ -18,6 +18,7 @@ import type { Context } from '../redis/store.ts';
 import { foreignBatch, type HowToRead, howToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import { type Admission, createAdmission } from './admit.ts';
+import { createListWait, type ListWait } from './list-wait.ts';
 import { measureThroughput } from './throughput.ts';
 
 type FileAdmissionDeps = {
@@ -49,7 +50,8 @@ export function createFileAdmission({ context, book, queue, inspections }: FileA
   const { ledger, batches, identity } = book;
   const throughput = measureThroughput(clock, () => changesByOthers(store, identity));
   const retention = createRetention({ ...store, keep: config.ledger.keep });
-  const { tick, ...admission } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
+  const { tick, ...inTurn } = createAdmission({ store, ledger, batches, queue, clock, throughput, retention, log });
+  const admission = { ...inTurn, listWait: createListWait({ config, store, batches, clock }) };
   const how = async (path: string, source: string): Promise<HowToRead> => {
     const found = await howToRead(path, source, { config, batches });
     const { unknownBatch: batch } = found;
@@ -75,7 +77,7 @@ const PAGE = 200;
 type IngestDeps = {
   batches: Batches;
   /** Admits one page of a batch's orders; waits for its turn and while the queue is full. */
-  admission: Admission;
+  admission: Admission & { listWait: ListWait };
   howToRead(path: string, source: string): Promise<HowToRead>;
   log: Log;
   /** Inspections are kept for settlement. */
@@ -136,7 +138,7 @@ async function readClaimed(
   deps: IngestDeps,
 ): Promise<Ingested> {
   const { batches, log } = deps;
-  if (batch.waitsAfter !== undefined) await batches.readingWaits(file.batch, undefined);
+  if (batch.waitsAfter !== undefined || batch.waitsForList) await batches.readingWaits(file.batch, undefined);
   await using claim = await openClaim(file);
   const opened = { ...file, path: claim.path };
   const how = await deps.howToRead(opened.path, file.source);
@@ -213,10 +215,11 @@ async function admitAll(
   const facts = { records, isFixFile, corrects: 'originals' in reading ? reading.originals : undefined };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
+  const on = { mayBegin: admission.listWait(file, signal), portion: (ordinal: number) => (read = ordinal + 1) };
   await using ahead = admission.lookAhead(batch, facts, () => read, pages);
   const admitPage = async (page: readonly CheckedOrder[]): Promise<boolean> => {
     const left = page.filter(({ ordinal }) => !isCounted(ordinal));
-    const admitting = admission.admit(batch, left, facts, signal, (ordinal) => (read = ordinal + 1));
+    const admitting = admission.admit(batch, left, facts, signal, on);
     const hasLooked = await ahead.during(admitting, page.at(-1)?.ordinal ?? 0);
     if (!(await admitting)) return false;
     if (hasLooked) isCounted = await batches.counted(file.batch);

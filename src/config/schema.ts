@@ -155,6 +155,10 @@ const delivery = z.strictObject({
     .enum(['verify', 'hold'])
     .prefault('verify')
     .describe("verify asks the API's list; hold leaves it to a person."),
+  readList: z
+    .enum(['newLedger', 'eachFile'])
+    .prefault('newLedger')
+    .describe("newLedger reads the API's list into a new ledger only; eachFile also before the orders of each file."),
   refusalHold: z
     .strictObject({ share: share.prefault('50%'), of: whole(1, 10_000).prefault(40) })
     .prefault({})

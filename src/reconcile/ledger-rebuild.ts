@@ -165,8 +165,12 @@ function createTakeIn({ store, ledger, policy, log }: Pick<RebuildDeps, 'store' 
   return async (listed: readonly Existing[], why: Why = {}): Promise<number> => {
     let added = 0;
     const twice = timesListed(listed);
+    const before = await ledger.listedTwice.timesOf([...twice.keys()]);
     await ledger.listedTwice.replace(twice);
-    for (const [order, times] of twice) orderCreatedTwice(log, { order, times });
+    // Lists that are read for files show the same orders each time.
+    for (const [i, [order, times]] of [...twice].entries()) {
+      if (before[i] !== times) orderCreatedTwice(log, { order, times });
+    }
     for (let i = 0; i < listed.length; i += PAGE) {
       const page = listed.slice(i, i + PAGE);
       const isNew = await adopt(page, time.now());

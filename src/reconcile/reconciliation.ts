@@ -6,6 +6,7 @@ import type { Standing } from '../ledger/identity.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
 import { createCanaries } from './canaries.ts';
+import { createFileLists } from './file-lists.ts';
 import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
 import { createVerifier } from './verifier.ts';
 
@@ -20,6 +21,8 @@ type ReconciliationDeps = {
 export type Reconciliation = AsyncDisposable & {
   /** Reads the list for orders in doubt, if any are due. */
   verify(): Promise<void>;
+  /** Reads the list for files that wait for it, if there are any. */
+  readForFiles(): Promise<void>;
   rebuild: LedgerRebuild;
   /** Compares the ledger with its checkpoint. If entries are missing, the API's list is read before anything is sent. */
   establish(): Promise<void>;
@@ -36,7 +39,7 @@ const LOSSES: Partial<Record<Standing, string>> = {
 
 /** Builds everything that reads the API's list for one environment; starts nothing. */
 export function createReconciliation({ context, book, partner, breaker }: ReconciliationDeps): Reconciliation {
-  const { config, store, owner, clock, log } = context;
+  const { config, store, owner, clock, log, stopping } = context;
   const { ledger, identity, policy } = book;
   const canaries = createCanaries({ ...store, clock });
   const { list } = partner;
@@ -44,6 +47,8 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   const delivery = { onVerdict: learn, isPaused: () => breaker.current() !== undefined };
   const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) });
+  const { settle } = policy;
+  const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, list });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 
@@ -85,6 +90,6 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
     await identity.store().catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
 
-  const tasks = { verify: verifier.tick, rebuild, establish, outdated: outdated.signal, remember };
-  return { ...tasks, [Symbol.asyncDispose]: end };
+  const readings = { verify: verifier.tick, readForFiles: fileLists.tick, rebuild };
+  return { ...readings, establish, outdated: outdated.signal, remember, [Symbol.asyncDispose]: end };
 }

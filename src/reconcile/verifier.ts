@@ -1,6 +1,5 @@
-import { withStatus } from '../api/classify.ts';
 import type { ListEnd, ListedOrder } from '../api/list.ts';
-import { createNews, growingWait } from '../core/backoff/backoff.ts';
+import { createNews } from '../core/backoff/backoff.ts';
 import { listedOf } from '../ledger/adopt.ts';
 import type { Answer, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -15,6 +14,7 @@ import { takeLease } from '../redis/lease.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { Canaries } from './canaries.ts';
 import { collectRows, type Evidence, judgeEvidence, type ListSight } from './evidence.ts';
+import { listState, paceLists } from './list-pace.ts';
 
 type VerifierDeps = {
   store: { redis: Redis; keys: Keys; time: RedisTime };
@@ -35,12 +35,6 @@ type VerifierDeps = {
 /** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
 const MOST = 10_000;
 const LOCK = 15_000;
-/** The pause after a list, as a multiple of its duration; at least a share of a settle, at most so many settles. */
-const PAUSE_PER_DURATION = 10;
-const SHORTEST_PAUSE = 0.1;
-const LONGEST_PAUSE = 4;
-/** Milliseconds. The shortest pause between two lists, however short a settle is: at most four reads a second. */
-const LEAST_PAUSE = 250;
 
 /** One read of the list, as far as it concerns the orders in question. */
 type Reading = {
@@ -84,15 +78,6 @@ export function createVerifier(input: VerifierDeps) {
   return { tick };
 }
 
-/** Since when no list could be read, in ledger time in milliseconds, and why the last one could not. */
-export type ListFailure = { since: number; reason: string };
-
-/** When the next list may be read, ledger time in milliseconds (0: now), and whether the last ones failed. */
-export async function listState({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const [notBefore, failure] = await redis.hmget(keys.verification, 'notBefore', 'failure');
-  return { nextAt: Number(notBefore ?? 0), ...(failure ? { failure: JSON.parse(failure) as ListFailure } : {}) };
-}
-
 /** A verifier, and whether a list with this outcome is worth a line in the log. */
 type Verifying = VerifierDeps & { isNews(outcome: string): boolean };
 
@@ -122,7 +107,7 @@ async function read(deps: Verifying, numbers: readonly string[], others: readonl
   const { rows, respelled, take } = collectRows(numbers, wanted);
   const end = await deps.list(take);
   const durationMs = time.now() - listedFrom;
-  await pause(deps, end, durationMs);
+  await paceLists(deps.store, deps.policy.settle, { end, durationMs });
   const sight = { listedFrom, settle: deps.policy.settle, canaries, listed: new Set(rows.keys()) };
   const evidence = end.kind === 'complete' ? await judge(deps, sight) : undefined;
   const isNews = deps.isNews(`${end.kind} ${evidence?.kind ?? ''}`);
@@ -140,20 +125,6 @@ async function judge(
   await canaries.age(sight);
   const underWay = (await ledger.nextDue('due')) !== undefined;
   return judgeEvidence({ ...sight, underWay, agedUntil: await canaries.agedUntil() });
-}
-
-/** Sets when the next list may be read. */
-async function pause({ store, policy: { settle } }: VerifierDeps, end: ListEnd, durationMs: number): Promise<void> {
-  const { redis, keys, time } = store;
-  const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
-  const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
-  const ms = isFailed
-    ? growingWait(failed, { initial: settle * SHORTEST_PAUSE, max: settle })
-    : Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
-  const notBefore = time.now() + Math.max(LEAST_PAUSE, ms);
-  const since = (await listState(store)).failure?.since ?? time.now() - durationMs;
-  const failure = isFailed ? JSON.stringify({ since, reason: withStatus(end.said) }) : '';
-  await redis.hset(keys.verification, { notBefore, failure, ...(isFailed ? {} : { failed: 0 }) });
 }
 
 async function countUnclear({ store }: VerifierDeps, evidence: Evidence | undefined): Promise<number> {

@@ -34,6 +34,7 @@ describe('the minimal configuration', () => {
         settle: 60_000,
         probe: { initial: 5_000, max: 300_000 },
         onDoubt: 'verify',
+        readList: 'newLedger',
         refusalHold: { share: 0.5, of: 40 },
       },
       admin: { host: '127.0.0.1', port: 9464 },

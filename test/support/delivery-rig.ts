@@ -65,6 +65,7 @@ const DELIVERY: Delivery = {
   settle: 300,
   probe: { initial: 100, max: 400 },
   onDoubt: 'verify',
+  readList: 'newLedger',
   refusalHold: { share: 0.5, of: 40 },
 };
 

@@ -114,6 +114,7 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, st
         : ['Run po-sync status to see what ends the pause.'];
     case 'slow-down':
     case 'first-list':
+    case 'file-list':
     case 'retry':
       return ['Run po-sync status to see whether delivery is paused, and what ends it.'];
     case 'person':

@@ -174,11 +174,17 @@ function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][]
   return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
 }
 
-function listFacts({ listFailure, now }: Status, paint: Paint): [string, string][] {
+function listFacts({ listFailure, queue, batches, now }: Status, paint: Paint): [string, string][] {
   if (listFailure === undefined) return [];
   const { since, reason } = listFailure;
   const failed = `${paint('bad', 'could not be read')} for ${duration(now - since)}: ${printable(withoutStop(reason))}`;
-  return [["API's list", `${failed}; orders in doubt wait for it`]];
+  const files = batches.filter(({ batch }) => batch.waitsForList).length;
+  const waiting = [
+    ...(queue.ordersInDoubt > 0 ? ['orders in doubt'] : []),
+    ...(files > 0 ? [`${counted(files, 'new file')}`] : []),
+  ];
+  const wait = queue.ordersInDoubt === 0 && files === 1 ? 'waits' : 'wait';
+  return [["API's list", `${failed}; ${waiting.join(' and ')} ${wait} for it`]];
 }
 
 function createdTwiceText({ createdTwice }: Status, paint: Paint): string {

@@ -210,7 +210,9 @@ export function endText(end: End, batches: readonly SettledBatch[], reason: stri
 
 /** Batches that cannot be continued, and why: their file is missing, or nothing can be written. */
 export function stalledText(left: readonly Batch[]): string {
-  const lines = left.flatMap(({ name, unsettled }) => {
+  const lines = left.flatMap(({ name, unsettled, waitsForList }) => {
+    if (unsettled === undefined && waitsForList)
+      return [`Not finished: ${printable(name)}: its orders are sent after the API's list has been read.\n`];
     if (unsettled === undefined) return [];
     const { reason } = unsettled;
     const why = reason.startsWith(name) ? reason : `${name}: ${reason}`;

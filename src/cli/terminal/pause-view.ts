@@ -57,7 +57,8 @@ export function waitLines({ waits, pauses, batches, listFailure, now }: Status, 
   ];
   const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [held?.reason, unsettled?.reason]);
   const known = new Set([...pauses.map(({ reason }) => reason), ...ofBatches]);
-  const isSaid = (wait: Wait) => known.has(wait.reason) || (wait.for === 'list' && listFailure !== undefined);
+  const isOfList = (wait: Wait) => wait.for === 'list' || wait.for === 'file-list';
+  const isSaid = (wait: Wait) => known.has(wait.reason) || (listFailure !== undefined && isOfList(wait));
   const texts = waits.map((wait) => (isSaid(wait) || waitText(wait) === waitInShort(wait) ? '' : waitText(wait)));
   const reasons = texts
     .filter((text) => text !== '')

@@ -161,12 +161,20 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return identity?.known().epoch ?? '';
   }
 
-  /** Reading waits for delivery after this many orders; undefined: it continues. */
+  /** Reading waits for delivery after this many orders; undefined: it waits for nothing. */
   async function readingWaits(batch: string, read: number | undefined): Promise<void> {
     const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
     const key = keys.batch(batch);
-    if (read === undefined) step.hdel(key, 'waitsAfter');
+    if (read === undefined) step.hdel(key, 'waitsAfter', 'waitsForList');
     else step.hset(key, { waitsAfter: String(read) });
+    await step.exec();
+  }
+
+  /** Its orders wait until the API's list has been read; false: no longer. */
+  async function waitsForList(batch: string, waits: boolean): Promise<void> {
+    const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
+    if (waits) step.hset(keys.batch(batch), { waitsForList: '1' });
+    else step.hdel(keys.batch(batch), 'waitsForList');
     await step.exec();
   }
 
@@ -198,5 +206,5 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return (await runScript(redis, script, used, args)) !== -1;
   }
 
-  return { epoch, readingWaits, readAgain, admitted };
+  return { epoch, readingWaits, waitsForList, readAgain, admitted };
 }

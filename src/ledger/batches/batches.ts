@@ -51,6 +51,8 @@ export type Batch = {
   total?: number;
   /** Reading waits for delivery after this many orders; those further down that failed a check are counted already. */
   waitsAfter?: number;
+  /** Its orders wait until the API's list has been read (`delivery.readList`). */
+  waitsForList?: true;
   /** It waits for a person, and why. */
   held?: { reason: string; since: number };
   /** A person canceled what was not sent yet. */
@@ -227,6 +229,7 @@ function decode(fields: Record<string, string>): Batch {
     ...json('repeats'),
     ...(fields['total'] === undefined ? {} : { total: Number(fields['total']) }),
     ...(waitsAfter !== undefined && state === 'reading' && { waitsAfter: Number(waitsAfter) }),
+    ...(fields['waitsForList'] !== undefined && state === 'reading' && { waitsForList: true }),
     ...json('held'),
     ...json('unreadable'),
     ...json('turnedAway'),

@@ -73,6 +73,21 @@ export function listRead(
   else log.debug(line, says);
 }
 
+/**
+ * One list call for files that wait for it ended; `added`: orders that are new to the ledger. `isNews` is false for one of a
+ * series with the same end.
+ */
+export function fileListRead(
+  log: Log,
+  facts: { orders: number; added: number; durationMs: number; outcome: string; reason?: string },
+  isNews: boolean,
+): void {
+  const line = { event: 'file-list-read', ...facts };
+  if (!isNews) log.debug(line, "API's list asked for new files");
+  else if (facts.outcome === 'complete') log.info(line, "API's list read before the orders of new files");
+  else log.warn(line, "API's list could not be read; the orders of new files wait for it");
+}
+
 /** Delivery to the environment pauses. Logged once a pause. */
 export function deliveryPaused(log: Log, facts: { environment: string; code: string; reason: string }): void {
   log.meter?.pause(facts.code);

@@ -3,7 +3,7 @@ import type { Pause } from '../../deliver/breaker-view.ts';
 import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
-import { type ListFailure, listState } from '../../reconcile/verifier.ts';
+import { type ListFailure, listState } from '../../reconcile/list-pace.ts';
 import type { Store } from '../../redis/store.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
@@ -40,7 +40,7 @@ export type Status = {
   accepted: number;
   /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
   createdTwice: number;
-  /** Orders in doubt wait for a list, and none could be read: since when, and why. */
+  /** Orders in doubt or files wait for a list, and none could be read: since when, and why. */
   listFailure?: ListFailure;
   /** Batches in progress. */
   batches: BatchView[];
@@ -129,7 +129,7 @@ export async function readStatus(
     deadLetters: dead.orders,
     accepted,
     createdTwice,
-    ...(failure && shownQueue.ordersInDoubt > 0 ? { listFailure: failure } : {}),
+    ...(failure && (shownQueue.ordersInDoubt > 0 || waitForList(underWay)) ? { listFailure: failure } : {}),
     batches: inProgress,
     unreadable,
     token: { ...token, ...unusable(token, pauses) },
@@ -137,6 +137,8 @@ export async function readStatus(
     ...(ended.length > 0 && { endedPauses: ended }),
   };
 }
+
+const waitForList = (batches: readonly Batch[]): boolean => batches.some((batch) => batch.waitsForList);
 
 async function queueOf({ config, store, queue }: OperatorContext): Promise<QueueFigures> {
   const { redis, keys } = store;

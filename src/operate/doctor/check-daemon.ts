@@ -67,7 +67,7 @@ const LOOKUP = 5_000;
  */
 export async function checkListed(
   { redis, keys }: Place,
-  { ledger }: Pick<Config, 'ledger'>,
+  { ledger, delivery }: Pick<Config, 'ledger' | 'delivery'>,
   listed: readonly string[],
 ): Promise<Finding[]> {
   const readsList = (await redis.exists(keys.identity)) === 0 || (await redis.exists(keys.rebuild)) === 1;
@@ -77,7 +77,8 @@ export async function checkListed(
   let [unknown, waiting] = [0, 0];
   for (let i = 0; i < listed.length; i += LOOKUP) {
     for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
-      if (one.kind === 'nothing') unknown += 1;
+      // Before the orders of each file, these are read into the ledger.
+      if (one.kind === 'nothing' && delivery.readList === 'newLedger') unknown += 1;
       else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;
     }
   }
@@ -90,7 +91,7 @@ export async function checkListed(
 }
 
 const RESTORED =
-  'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again.';
+  'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
 
 async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();

@@ -138,14 +138,22 @@ export async function unreadOrder(number: string, { batches, search }: Deps): Pr
     const found = await search(wantedIn(batch, batch.path, { number }));
     if (found.found !== 'same') continue;
     const { batch: name, name: file } = batch;
-    const [why, remedy] =
-      batch.held === undefined
-        ? ['delivery is paused or slow', 'No action needed: po-sync reads it when delivery continues.']
-        : [`its batch ${name} is held`, `Run po-sync batches release ${name}, or po-sync batches cancel ${name}.`];
+    const [why, remedy] = unreadBecause(batch);
     const message = `Order ${number} is in ${file}, ${linesText(found.line, found.lines)}, and is not read yet: ${why}.`;
     return new PoSyncError('order-unknown', message, { remedy, facts: { order: number, batch: name } });
   }
   return undefined;
+}
+
+function unreadBecause({ batch, held, waitsForList }: Batch): [why: string, remedy: string] {
+  if (held !== undefined)
+    return [`its batch ${batch} is held`, `Run po-sync batches release ${batch}, or po-sync batches cancel ${batch}.`];
+  if (waitsForList)
+    return [
+      "the API's list is read first (delivery.readList)",
+      'No action needed: po-sync continues when it has read the list. If that takes long, po-sync status says why.',
+    ];
+  return ['delivery is paused or slow', 'No action needed: po-sync reads it when delivery continues.'];
 }
 
 function pathOf(batch: Batch | undefined): string | undefined {

@@ -3,7 +3,7 @@ import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
-import { listState } from '../../reconcile/verifier.ts';
+import { listState } from '../../reconcile/list-pace.ts';
 import { isBeating, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
@@ -71,14 +71,15 @@ export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
 /** What is left of the files that wait; of every file while no daemon reads. `waiting`: how many orders of a batch wait. */
 async function addUnread(
   groups: Map<string, WaitGroup>,
-  { held, isRead, isServed }: Surroundings,
+  around: Surroundings,
   waiting: (batch: Batch) => number,
   { batches }: WaitContext,
 ): Promise<void> {
+  const { isRead = false, isServed } = around;
   const first = groups.entries().find(([key]) => !/^(release|file) /.test(key));
   const whole: [string, WaitGroup] | undefined = isRead ? first : ['daemon', { ...noReader(isServed), orders: 0 }];
   for (const batch of await batches.underWay()) {
-    const own = waitOfFile(batch, held);
+    const own = waitOfFile(batch, around);
     const isWaiting = batch.state === 'reading' && (!isRead || (own ?? batch.waitsAfter) !== undefined);
     const left = isWaiting ? (totalOrders(batch) ?? 0) - countSettled(batch.counts) - waiting(batch) : 0;
     const [key, group] = own ? [`${own.for} ${own.reason}`, { ...own, orders: 0 }] : (whole ?? []);

@@ -3,7 +3,7 @@ import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
-import type { ListFailure } from '../../reconcile/verifier.ts';
+import type { ListFailure } from '../../reconcile/list-pace.ts';
 
 /**
  * What an order without an outcome waits for:
@@ -25,6 +25,7 @@ export type WaitKind =
   | 'turn'
   | 'answer'
   | 'list'
+  | 'file-list'
   | 'order'
   | 'file'
   | 'unexamined';
@@ -95,12 +96,18 @@ const SILENT: Wait = { for: 'daemon', reason: 'no daemon sends a heartbeat; it m
 /** What files that are read in part wait for while no daemon reads. */
 export const noReader = (isServed: boolean): Wait => (isServed ? NO_READER : NO_DAEMON);
 
-/** What the rest of a file waits for: the release of its batch, or until the file can be read on. */
-export function waitOfFile({ batch, unsettled }: Batch, held: Surroundings['held']): Wait | undefined {
+/** What the rest of a file waits for: the release of its batch, until the file can be read on, or the API's list. */
+export function waitOfFile({ batch, unsettled, waitsForList }: Batch, around: FileSurroundings): Wait | undefined {
+  const { held, isRead, isServed, list } = around;
   const reason = held.get(batch);
   if (reason !== undefined) return { for: 'release', reason };
-  return unsettled && { for: 'file', reason: unsettled.reason };
+  if (unsettled) return { for: 'file', reason: unsettled.reason };
+  if (!waitsForList || !isRead) return undefined;
+  if (!isServed) return NO_DAEMON;
+  return { for: 'file-list', reason: failedText(list) ?? '', ...(list.failure && { until: list.nextAt }) };
 }
+
+type FileSurroundings = Pick<Surroundings, 'held' | 'isRead' | 'isServed' | 'list'>;
 
 /** An attempt ends by its deadline; a daemon then notices that its answer is missing. */
 function inFlight({ attempt }: Entry, deadline: number, { now, isServed }: Surroundings): Wait {
@@ -149,6 +156,7 @@ export function canBeTried(kind: WaitKind): boolean {
     case 'release':
     case 'first-list':
     case 'list':
+    case 'file-list':
     case 'order':
     case 'file':
       return false;
@@ -192,6 +200,8 @@ export function waitText({
       return `an answer of the API${why}`;
     case 'list':
       return `the API's list, to settle an unclear answer${why}`;
+    case 'file-list':
+      return `the API's list, before the orders of a new file${why}`;
     case 'order':
       return 'the same order of another file';
     case 'file':

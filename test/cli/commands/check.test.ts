@@ -34,6 +34,7 @@ const config: Config = {
     settle: 1,
     probe: { initial: 1, max: 1 },
     onDoubt: 'verify',
+    readList: 'newLedger',
     refusalHold: { share: 1, of: 1 },
   },
   admin: { host: '127.0.0.1', port: 0 },

@@ -177,6 +177,7 @@ describe('what an order waits for', () => {
         turn: true,
         answer: true,
         list: true,
+        'file-list': true,
         order: true,
         file: true,
         unexamined: true,

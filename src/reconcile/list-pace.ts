@@ -1,0 +1,60 @@
+import { withStatus } from '../api/classify.ts';
+import type { ListEnd } from '../api/list.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { RedisTime } from '../redis/time.ts';
+
+/** Since when no list could be read, in ledger time in milliseconds, and why the last one could not. */
+export type ListFailure = { since: number; reason: string };
+
+/** The pause after a list for orders in doubt, as a multiple of its duration; at least a share of a settle, at most so many settles. */
+const PAUSE_PER_DURATION = 10;
+const SHORTEST_PAUSE = 0.1;
+const LONGEST_PAUSE = 4;
+/** Milliseconds. The shortest pause between two lists, however short a settle is: at most four reads a second. */
+const LEAST_PAUSE = 250;
+
+type Place = { redis: Redis; keys: Keys };
+
+/**
+ * When the next list may be read, ledger time in milliseconds (0: now): for orders in doubt (`nextAt`), and for files
+ * (`forFilesAt`); and whether the last ones failed.
+ */
+export async function listState({ redis, keys }: Place) {
+  const [notBefore, filesNotBefore, failure] = await redis.hmget(
+    keys.verification,
+    'notBefore',
+    'filesNotBefore',
+    'failure',
+  );
+  const nextAt = Number(notBefore ?? 0);
+  const forFilesAt = Math.max(Number(filesNotBefore ?? 0), failure ? nextAt : 0);
+  return { nextAt, forFilesAt, ...(failure ? { failure: JSON.parse(failure) as ListFailure } : {}) };
+}
+
+type Read = { end: ListEnd; durationMs: number; isForFiles?: boolean };
+
+/**
+ * Sets when the next list may be read. While reads fail, whatever they are for, the pauses grow up to a settle. After another
+ * one, files wait only as long as it took: people wait for them.
+ */
+export async function paceLists(
+  { redis, keys, time }: Place & { time: RedisTime },
+  settle: number,
+  { end, durationMs, isForFiles = false }: Read,
+): Promise<void> {
+  const isFailed = end.kind !== 'complete' && end.kind !== 'unavailable';
+  const failed = isFailed ? await redis.hincrby(keys.verification, 'failed', 1) : 0;
+  const after = (ms: number) => time.now() + Math.max(LEAST_PAUSE, ms);
+  if (isFailed) {
+    const notBefore = after(growingWait(failed, { initial: settle * SHORTEST_PAUSE, max: settle }));
+    const since = (await listState({ redis, keys })).failure?.since ?? time.now() - durationMs;
+    const failure = JSON.stringify({ since, reason: withStatus(end.said) });
+    await redis.hset(keys.verification, { notBefore, failure });
+    return;
+  }
+  const pause = Math.min(LONGEST_PAUSE * settle, Math.max(PAUSE_PER_DURATION * durationMs, settle * SHORTEST_PAUSE));
+  const next = isForFiles ? { filesNotBefore: after(durationMs) } : { notBefore: after(pause) };
+  await redis.hset(keys.verification, { ...next, failure: '', failed: 0 });
+}

@@ -1,0 +1,69 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { orderOf } from '../support/entry.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const delivery = ', readList: eachFile';
+const table = (...rows: string[]) => [HEAD, ...rows, ''].join('\n');
+
+/** Somebody creates an order at the API by hand. */
+async function byHand({ api }: Workplace, number: string): Promise<void> {
+  const { status } = await api.create(orderOf(number), await api.token());
+  expect(status).toBe(201);
+}
+
+const once = async (place: Workplace, ...more: string[]) => place.run(['start', '--once', ...more]);
+const outcomes = async (place: Workplace) => (await place.reportsNow()).at(-1)?.counts;
+const row = (number: string): string => {
+  const [item] = orderOf(number).items;
+  return `${number},NEW,${item?.articleCode},${item?.quantity}`;
+};
+
+it('a version of an export does not send what others created meanwhile', async () => {
+  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
+  await using place = await openWorkplace({ delivery, source });
+  const erp = path.join(place.folder, 'erp.csv');
+  await writeFile(erp, table(row('PO-1')));
+  expect((await once(place)).code).toBe(0);
+  await byHand(place, 'PO-2');
+  await writeFile(erp, table(row('PO-1'), row('PO-2'), row('PO-3')));
+  expect((await once(place)).code).toBe(0);
+  expect(await outcomes(place)).toMatchObject({ accepted: 1, duplicate: 2 });
+  expect([...place.stored().values()]).toEqual([1, 1, 1]);
+});
+
+it('a fix file does not send what others created meanwhile, and closes its dead letter', async () => {
+  await using place = await openWorkplace({ delivery });
+  await place.drop('orders.csv', table(row('PO-1'), 'PO-2,NEW,A,none'));
+  expect((await once(place)).code).toBe(2);
+  const [report] = await place.reportsNow();
+  if (report === undefined) throw new Error('no report');
+  await byHand(place, 'PO-2');
+  const fixed = (await place.read(report, 'dead-letters.csv')).replace(/A,none/, row('PO-2').slice('PO-2,NEW,'.length));
+  await place.drop('orders.csv.fix.csv', fixed);
+  expect((await once(place)).code).toBe(0);
+  expect(await outcomes(place)).toMatchObject({ accepted: 0, duplicate: 1 });
+  expect([...place.stored().values()]).toEqual([1, 1]);
+});
+
+it('start --once ends after --max-wait while the list fails, says why, and status keeps it', async () => {
+  await using place = await openWorkplace({ delivery, sandbox: { record: true } });
+  await place.drop('first.csv', table(row('PO-1')));
+  expect((await once(place)).code).toBe(0);
+  await place.setFaults([{ kind: 'answer', on: 'list', status: 503 }]);
+  await place.drop('second.csv', table(row('PO-2'), row('PO-3')));
+  const { code, err } = await once(place, '--max-wait', '3s');
+  expect(code).toBe(2);
+  expect(err).toContain('The maximum wait is over. The rest is kept; run po-sync status.');
+  expect(err).toContain("Not finished: second.csv: its orders are sent after the API's list has been read.");
+  expect((await place.run(['explain', 'PO-2'])).err).toMatch(/not read yet: the API's list is\s+read first/);
+  const status = JSON.parse((await place.run(['status', '--json'])).out);
+  expect(status).toMatchObject({ queue: { unreadOrders: 2 }, waits: [{ for: 'daemon', unread: 2 }] });
+  const [{ batch }] = status.batches;
+  expect((await place.run(['batches', 'show', batch])).out).toMatch(/after the API's list has\s+been read/);
+  await place.setFaults([]);
+  expect((await once(place)).code).toBe(0);
+  expect([...place.stored().values()]).toEqual([1, 1, 1]);
+});

@@ -1,0 +1,212 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { listed, type OddAnswer, type OddApi, openOddApi } from '../support/odd-api.ts';
+import { until } from '../support/until.ts';
+import { createsOf, csv, numbered, openTroublePlace, type TroubleOptions, type TroublePlace } from './trouble-place.ts';
+
+const PACE = 'settle: 1s, timeout: 5s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+const EACH_FILE = `${PACE}, readList: eachFile`;
+
+/** A place whose ledger is not new any more. */
+async function openPlace(api: OddApi, stays: string, options: TroubleOptions = {}): Promise<TroublePlace> {
+  const place = await openTroublePlace(api, { pace: EACH_FILE, stays, ...options });
+  await place.drop('first.csv', csv(['FIRST-1']));
+  await place.settled(['FIRST-1']);
+  return place;
+}
+
+/** Somebody creates an order at the API by hand. */
+function byHand(api: OddApi, purchaseOrderNumber: string, quantity = 1): void {
+  api.stored.push({ purchaseOrderNumber, orderState: 'NEW', items: [{ articleCode: 'ART-1', quantity }] });
+}
+
+/** Milliseconds; pm2 kills after 45 s, and a list may take ten minutes. */
+const STOPS_WITHIN = 40_000;
+
+const lists = ({ calls }: OddApi): number => calls.filter(({ endpoint }) => endpoint === 'list').length;
+
+type Waiting = Omit<Awaited<ReturnType<TroublePlace['status']>>, 'batches'> & {
+  batches: { file: string; waitsForList?: true }[];
+  listFailure?: { reason: string };
+};
+
+/** The status as soon as these files wait for the list. */
+async function waitingFor(place: TroublePlace, ...files: string[]): Promise<Waiting> {
+  return until(`${files.join(', ')} waiting`, async () => {
+    const now = (await place.status()) as unknown as Waiting;
+    return files.every((file) => now.batches.some((one) => one.file === file && one.waitsForList)) && now;
+  });
+}
+
+/** Lists take as long as the test likes: they send spaces from `hold` to `release`, and then what is stored. */
+function holdLists(api: OddApi) {
+  const held = new Map<Socket, NodeJS.Timeout>();
+  const raw = (socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n');
+    held.set(
+      socket,
+      setInterval(() => socket.write(' '), 1_000),
+    );
+  };
+  api.oddity = ({ endpoint }) => (endpoint === 'list' ? { raw } : undefined);
+  return {
+    held,
+    release() {
+      api.oddity = () => undefined;
+      for (const [socket, timer] of held) {
+        clearInterval(timer);
+        socket.end(JSON.stringify(listed(api.stored)));
+      }
+    },
+  };
+}
+
+describe.concurrent('orders that others create at the API', () => {
+  it('with readList eachFile: the same order is a duplicate, other content a conflict, and both are created once', async () => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, 'others create orders, readList eachFile');
+    byHand(api, 'SAME-1');
+    byHand(api, 'OTHER-1', 7);
+    await place.drop('orders.csv', csv(['SAME-1', 'OTHER-1', 'NEW-1']));
+    expect(await place.settled(['SAME-1', 'OTHER-1', 'NEW-1'])).toMatchObject({
+      'SAME-1': 'duplicate',
+      'OTHER-1': 'conflict',
+      'NEW-1': 'accepted',
+    });
+    expect(api.stored.map(({ purchaseOrderNumber }) => purchaseOrderNumber).sort()).toEqual([
+      'FIRST-1',
+      'NEW-1',
+      'OTHER-1',
+      'SAME-1',
+    ]);
+    const { out } = await place.run('explain', 'SAME-1');
+    expect(out).toContain("found in the API's list");
+  });
+
+  it('with the default, an order that was created since the ledger was new is created again', async () => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, 'others create orders, readList newLedger', { pace: PACE });
+    const before = lists(api);
+    byHand(api, 'SAME-1');
+    await place.drop('orders.csv', csv(['SAME-1']));
+    expect(await place.settled(['SAME-1'])).toMatchObject({ 'SAME-1': 'accepted' });
+    expect(createsOf(api, 'SAME-1')).toBe(1);
+    expect(lists(api)).toBe(before);
+  });
+});
+
+describe.concurrent('with readList eachFile, while the list', () => {
+  it.each<[string, OddAnswer]>([
+    ['answers 503', { status: 503 }],
+    ['answers 401', { status: 401 }],
+    ['answers a page', { status: 200, body: '<html>' }],
+    ['is cut', { status: 200, body: '{"status":"success","data":{"purchaseOrders":[{"purchaseOrderNumber":"PO-1"' }],
+    ['drops connections', { drop: true }],
+  ])(
+    '%s, new files wait visibly, orders that were admitted are sent, and the wait ends with it',
+    async (title, odd) => {
+      await using api = await openOddApi();
+      await using place = await openPlace(api, `readList eachFile, the list ${title}`);
+      const [early, late] = [numbered(3, 'EARLY'), numbered(3, 'LATE')];
+      api.oddity = ({ endpoint }) => (endpoint === 'create' ? { status: 503 } : undefined);
+      await place.drop('early.csv', csv(early));
+      await until('the orders', async () => (await place.status()).queue.unsettledOrders === 3);
+      api.oddity = ({ endpoint }) => (endpoint === 'list' ? odd : undefined);
+      byHand(api, 'LATE-2');
+      await place.drop('late.csv', csv(late));
+      const accepted = { 'EARLY-1': 'accepted', 'EARLY-2': 'accepted', 'EARLY-3': 'accepted' };
+      await until('the early orders', async () => 'EARLY-3' in (await place.outcomes()));
+      expect(await place.outcomes()).toMatchObject(accepted);
+      await until('the reason', async () => (await waitingFor(place, 'late.csv')).listFailure);
+      const { waits, listFailure } = await waitingFor(place, 'late.csv');
+      expect(waits).toMatchObject([{ for: 'file-list', orders: 0, unread: 3 }]);
+      expect(waits[0]?.reason).toContain(listFailure?.reason);
+      const { out } = await place.run('status');
+      expect(out).toMatch(/API's list\s+could not be read/);
+      expect(out).toContain('1 new file waits for it');
+      await until('some reads', () => lists(api) > 5);
+      const lines = place.daemon.out().split('\n');
+      expect(lines.filter((line) => line.includes('the orders of new files wait for it'))).toHaveLength(1);
+      expect(late.map((number) => createsOf(api, number))).toEqual([0, 0, 0]);
+      api.oddity = () => undefined;
+      expect(await place.settled(late)).toMatchObject({ 'LATE-1': 'accepted', 'LATE-2': 'duplicate' });
+    },
+  );
+
+  it.each([403, 404, 405, 501])('is not offered (%d), orders are sent with one warning', async (status) => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, `readList eachFile, the list answers ${status}`);
+    api.oddity = ({ endpoint }) => (endpoint === 'list' ? { status } : undefined);
+    await place.drop('second.csv', csv(['SECOND-1']));
+    await place.settled(['SECOND-1']);
+    await place.drop('third.csv', csv(['THIRD-1']));
+    expect(await place.settled(['THIRD-1'])).toMatchObject({ 'SECOND-1': 'accepted', 'THIRD-1': 'accepted' });
+    expect(place.daemon.out().match(/"event":"ledger-rebuild-impossible"/g)).toHaveLength(1);
+  });
+
+  it('takes long, one read serves all files that were claimed before it began, and other work continues', async () => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, 'readList eachFile, the list takes long');
+    const { held, release } = holdLists(api);
+    const before = lists(api);
+    await place.drop('a.csv', csv(['A-1']));
+    await until('the read', () => held.size === 1);
+    const files = numbered(8, 'F');
+    for (const number of files) await place.drop(`${number}.csv`, csv([number]));
+    byHand(api, 'F-8');
+    await place.drop('invalid.csv', csv(['GOOD-1']).concat('BAD-1,ART-1,none\n'));
+    const { batches } = await waitingFor(place, 'a.csv', 'invalid.csv', ...files.map((number) => `${number}.csv`));
+    expect(batches).toHaveLength(10);
+    await until('the invalid order', async () => (await place.status()).deadLetters === 1);
+    expect(lists(api)).toBe(before + 1);
+    release();
+    expect(await place.settled(['A-1', 'GOOD-1', 'BAD-1', ...files])).toMatchObject({
+      'F-1': 'accepted',
+      'F-8': 'duplicate',
+    });
+    expect(lists(api)).toBe(before + 2);
+  });
+});
+
+describe.concurrent('with readList eachFile, during the wait', () => {
+  it('kill -9 loses nothing: after the restart the file waits for a list again', async () => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, 'readList eachFile, kill -9 while a file waits');
+    const { held, release } = holdLists(api);
+    await place.drop('orders.csv', csv(['A-1', 'B-1']));
+    await until('the read', () => held.size === 1);
+    await waitingFor(place, 'orders.csv');
+    await place.restart();
+    byHand(api, 'A-1');
+    await until('another read', () => held.size > 1);
+    release();
+    expect(await place.settled(['A-1', 'B-1'])).toMatchObject({ 'A-1': 'duplicate', 'B-1': 'accepted' });
+    expect([createsOf(api, 'A-1'), createsOf(api, 'B-1')]).toEqual([0, 1]);
+  });
+
+  it('SIGTERM ends the daemon while the list is still being read', async () => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, 'readList eachFile, SIGTERM while a file waits');
+    const { held, release } = holdLists(api);
+    await place.drop('orders.csv', csv(['A-1']));
+    await until('the read', () => held.size === 1);
+    place.daemon.child.kill('SIGTERM');
+    let ended: { code: number | null } | undefined;
+    void place.daemon.ended.then((end) => (ended = end));
+    expect(await until('the end', () => ended, STOPS_WITHIN)).toMatchObject({ code: 0 });
+    expect(held.size).toBe(1);
+    release();
+    await place.restart();
+    expect(await place.settled(['A-1'])).toMatchObject({ 'A-1': 'accepted' });
+  });
+
+  it('a batch that is canceled does not wait for the list', async () => {
+    await using api = await openOddApi();
+    await using place = await openPlace(api, 'readList eachFile, a batch that waits is canceled');
+    api.oddity = ({ endpoint }) => (endpoint === 'list' ? { status: 503 } : undefined);
+    await place.drop('orders.csv', csv(['A-1']));
+    await waitingFor(place, 'orders.csv');
+    expect((await place.run('batches', 'cancel', 'orders.csv', '--yes')).code).toBe(0);
+    expect(await place.settled(['A-1'])).toMatchObject({ 'A-1': 'cancelled' });
+  });
+});
