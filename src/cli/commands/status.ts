@@ -1,7 +1,7 @@
 import { createAnswerTimes } from '../../admin/pace/pace-series.ts';
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { ago, count, counted, duration, orders, withoutStop } from '../../core/format.ts';
+import { ago, count, counted, duration, orders } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
 import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
@@ -21,6 +21,7 @@ import {
   endedPauseFacts,
   estimateOf,
   estimateText,
+  listFacts,
   pauseStepsText,
   waitLines,
 } from '../terminal/pause-view.ts';
@@ -172,19 +173,6 @@ function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][]
     notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
   );
   return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
-}
-
-function listFacts({ listFailure, queue, batches, now }: Status, paint: Paint): [string, string][] {
-  if (listFailure === undefined) return [];
-  const { since, reason } = listFailure;
-  const failed = `${paint('bad', 'could not be read')} for ${duration(now - since)}: ${printable(withoutStop(reason))}`;
-  const files = batches.filter(({ batch }) => batch.waitsForList).length;
-  const waiting = [
-    ...(queue.ordersInDoubt > 0 ? ['orders in doubt'] : []),
-    ...(files > 0 ? [`${counted(files, 'new file')}`] : []),
-  ];
-  const wait = queue.ordersInDoubt === 0 && files === 1 ? 'waits' : 'wait';
-  return [["API's list", `${failed}; ${waiting.join(' and ')} ${wait} for it`]];
 }
 
 function createdTwiceText({ createdTwice }: Status, paint: Paint): string {

@@ -1,4 +1,15 @@
-import { ago, clauses, count, counted, duration, iso, moment, orders, timeOfDay } from '../../core/format.ts';
+import {
+  ago,
+  clauses,
+  count,
+  counted,
+  duration,
+  iso,
+  moment,
+  orders,
+  timeOfDay,
+  withoutStop,
+} from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { isBeating } from '../../operate/daemon.ts';
@@ -6,7 +17,7 @@ import { causeText, endOf, pauseAdvice, type ShownPause } from '../../operate/de
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { countSettled } from '../../order/outcome.ts';
-import { type Format, hanging, printable } from './print.ts';
+import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 
 type Wait = Status['waits'][number];
@@ -83,6 +94,20 @@ export function endedPauseFacts({ endedPauses = [] }: Status): [string, string][
     return printable(`${moment(from).slice(0, -4)} to ${timeOfDay(to, from)} UTC ${causeText(pause)}`);
   });
   return lines.length === 0 ? [] : [[lines.length === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
+}
+
+/** That the API's list cannot be read, and what waits for it. */
+export function listFacts({ listFailure, queue, batches, now }: Status, paint: Paint): [string, string][] {
+  if (listFailure === undefined) return [];
+  const { since, reason } = listFailure;
+  const failed = `${paint('bad', 'could not be read')} for ${duration(now - since)}: ${printable(withoutStop(reason))}`;
+  const files = batches.filter(({ batch }) => batch.waitsForList).length;
+  const waiting = [
+    ...(queue.ordersInDoubt > 0 ? ['orders in doubt'] : []),
+    ...(files > 0 ? [`${counted(files, 'new file')}`] : []),
+  ];
+  const wait = queue.ordersInDoubt === 0 && files === 1 ? 'waits' : 'wait';
+  return [["API's list", `${failed}; ${waiting.join(' and ')} ${wait} for it`]];
 }
 
 /** How long the API takes to answer; the last ten seconds show that it became slow before the minute does. */
