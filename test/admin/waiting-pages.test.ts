@@ -24,6 +24,9 @@ it('pages say that orders wait for a pause, from which line an order is, and aft
   expect(await shows(batch, /2 orders wait/)).toMatch(
     /2 orders wait, none is accepted yet: delivery is paused since [\d :-]+ UTC by .*: stock-taking\. It ends when somebody resumes delivery\. Then po-sync sends them/,
   );
+  expect(await shows(batch, /2 orders wait/)).toMatch(/monday\.csv waits: delivery is paused 0/);
+  for (const path of ['/', '/batches'])
+    expect(await shows(path, /monday\.csv/)).toMatch(/monday\.csvinboxwaits: delivery is paused/);
   expect((await person.page('/')).text).toMatch(/in progress \(orders\).*in doubt \(orders\)(?!.*\(jobs\))/s);
 
   await place.run(['resume']);
@@ -32,7 +35,7 @@ it('pages say that orders wait for a pause, from which line an order is, and aft
     '/order?number=PO-1',
     /in monday\.csv, lines 2, 3 .*accepted after 2 attempts\. The log of your operator says why the others failed/,
   );
-  expect(await shows(batch, /accepted after|2 of 2/)).not.toContain('orders wait');
+  expect(await shows(batch, /accepted after|2 of 2/)).not.toMatch(/orders wait|delivery is paused/);
   expect(await shows('/order?number=PO-2', /accepted ?(?:Also|$)/)).not.toContain('attempts');
   await place.drop('tuesday.csv', sheet('PO-9,NEW,A,x', 'PO-1,NEW,A,1', 'PO-1,NEW,B,2'));
   expect(await shows('/order?number=PO-1&reports=all', /duplicate/)).toMatch(/in tuesday\.csv, from line 3 /);

@@ -197,6 +197,16 @@ describe('batches of a running daemon', () => {
     expect(told.accepted).toBeGreaterThan(0);
     if (!told.reading) expect(told.cancelled).toBe(counts.cancelled);
     expect(counts.accepted + counts.cancelled).toBe(3000);
+    const person = await openOperator(place, daemon);
+    const said = / orders? of this file (?:was|were) accepted\. po-sync cannot withdraw .*: if the file was wrong,/;
+    const text = await until('the page', async () => {
+      const page = await person.page(`/batches/${batch}`);
+      return said.test(page.text) && page.text;
+    });
+    const [, items = ''] = /<a href="(\/items\.xlsx\?q=[^"]*)">Its accepted orders with articles/.exec(text) ?? [];
+    const reply = await fetch(`http://127.0.0.1:${person.port}${items}`, { headers: { cookie: person.cookie } });
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, expect.stringContaining('spreadsheetml')]);
+    await reply.arrayBuffer();
   });
 
   it('what was cancelled may come again in another file', async () => {

@@ -1,8 +1,7 @@
-import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
+import { count, counted, iso, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
 import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy, isLost } from '../../operate/batches/cancel-batch.ts';
 import {
-  type BatchStanding,
   type BatchView,
   CORRECT_FILE,
   readingText,
@@ -10,6 +9,7 @@ import {
   standingText,
   unsettledText,
 } from '../../operate/batches/list-batches.ts';
+import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
@@ -19,7 +19,7 @@ import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-list.ts';
-import { waitingNote } from './delivery-part.ts';
+import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { orderListLinks, sumTable } from './order-list-part.ts';
@@ -41,14 +41,6 @@ import {
   textField,
 } from './parts.ts';
 
-const TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
-  reading: 'quiet',
-  sending: 'quiet',
-  held: 'bad',
-  finished: 'good',
-  unreadable: 'bad',
-};
-
 /** Every batch, newest first, by state, source and name. */
 export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const { items, next, sum } = await readBatchPage(api, url);
@@ -57,13 +49,14 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/batches', [
     dayFields(url),
     textField(url, 'q', 'File or batch'),
-    select(url, 'state', 'State', Object.keys(TONES)),
+    select(url, 'state', 'State', Object.keys(STANDING_TONES)),
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
   ]);
   const nameless = await namelessIn(api, items);
-  const inInbox = inboxText((await api.snapshot()).status);
-  const list = html`${sumTable(sum)}${orderListLinks(url)}${batchTable('Batches', items, { now, nameless })}`;
+  const { status } = await api.snapshot();
+  const inInbox = inboxText(status);
+  const list = html`${sumTable(sum)}${orderListLinks(url)}${batchTable('Batches', items, { now, nameless, status })}`;
   const none = html`<p>${isFiltered(url) ? 'No batches match.' : 'No file was taken yet. Each file is listed here as soon as po-sync takes it.'}</p>`;
   const note = inInbox && html`<p role="status">${inInbox}.</p>`;
   return {
@@ -72,17 +65,21 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   };
 }
 
-type TableFacts = { now: number; nameless?: readonly number[]; live?: string };
+type TableFacts = { now: number; nameless?: readonly number[]; live?: string; status: Pick<Status, 'pauses'> };
 
 /** Batches, one a row. `live`: where the live document of the page has them, in the same order. */
-export function batchTable(caption: string, batches: readonly BatchView[], { now, nameless, live }: TableFacts): Html {
+export function batchTable(
+  caption: string,
+  batches: readonly BatchView[],
+  { now, nameless, live, status }: TableFacts,
+): Html {
   const rows = batches.map((view, i) => {
     const { batch } = view;
     const { accepted } = batch.counts;
     return [
       link(batchPath(batch.batch), batch.name),
       html`${batch.source}`,
-      html`${standingOf(view)}${batch.unsettled && html` ${batch.unsettled.reason}`}`,
+      html`${standingBadge(view, status)}${batch.unsettled && html` ${batch.unsettled.reason}`}`,
       progressOf(view, nameless?.[i]),
       live === undefined
         ? cell(accepted)
@@ -92,14 +89,6 @@ export function batchTable(caption: string, batches: readonly BatchView[], { now
     ];
   });
   return table(caption, ['file', 'source', 'state', 'done', 'accepted', 'open', 'taken'], rows);
-}
-
-/** A finished batch is green only if nothing in it needs a person, and if it was not cancelled. */
-function standingOf(view: BatchView): Html {
-  const { unsettled, cancelled, open } = view.batch;
-  const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
-  const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : TONES[view.standing];
-  return badge(tone, standingText(view));
 }
 
 function progressOf({ batch, standing }: BatchView, nameless = 0): Html {
@@ -118,6 +107,7 @@ function rowsNote(all: number, nameless: number): Html | undefined {
 export async function batchPage({ api, url, params, mayOperate, back, confirm }: PageRequest): Promise<Content> {
   const name = params['batch'] ?? '';
   const view = await readBatch(api, name);
+  const { status } = await api.snapshot();
   const { items, next } = await readOrderPage(api, name, url);
   const { batch } = view;
   const [nameless = 0] = await namelessIn(api, [view]);
@@ -130,19 +120,31 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
   const body = html`<h1>${batch.name}</h1>
-<div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingOf(view)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
-${waitingNote(view, (await api.snapshot()).status)}</div>
+<div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
+${waitingNote(view, status)}</div>
 ${heldBox(view, mayOperate)}
 ${factsOf(view, await fixFilesIn(view.report), await isLost(view))}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
-${batch.cancelled && batch.counts.accepted > 0 ? html`<p>To see the articles of its accepted orders, enter its name on the page ${link('/batches', 'Batches')} and download "accepted orders with articles and quantities".</p>` : undefined}
+${sentPart(batch)}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
+}
+
+/** The items of the orders that went out; a person who cancelled the file has to inform the supplier. */
+function sentPart({ batch, state, cancelled, counts: { accepted } }: BatchView['batch']): Html | undefined {
+  if (state !== 'done' || accepted === 0) return undefined;
+  const items = link(
+    `/items.xlsx?q=${encodeURIComponent(batch)}`,
+    'Its accepted orders with articles and quantities, as a spreadsheet',
+  );
+  if (!cancelled) return html`<p>${items}</p>`;
+  const [were, them] = accepted === 1 ? ['was', 'it'] : ['were', 'them'];
+  return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>`;
 }
 
 /** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */

@@ -1,7 +1,7 @@
 import { ago, count, counted, duration, iso, outcomeWord, plainPause, withoutStop } from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
+import { type BatchStanding, type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
 import { byWhom, endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import type { Upload } from '../../operate/uploads/upload-shelf.ts';
@@ -45,12 +45,25 @@ export function pauseBox(pause: Pause, now: number): Html {
 <br>${end}${cause}</div>`;
 }
 
-/** That orders of a file wait for the end of the pause that the header shows; undefined where none does. */
-export function waitingNote({ batch, standing }: BatchView, { pauses: [pause] }: Status): Html | undefined {
+/** Orders of a file that have no outcome; undefined while it is read. */
+function leftIn({ batch }: BatchView): number | undefined {
+  const all = totalOrders(batch);
+  return all === undefined ? undefined : all - settledIn(batch);
+}
+
+/** The pause for whose end orders of a file wait. */
+function pauseOf(view: BatchView, { pauses: [pause] }: Pick<Status, 'pauses'>): Pause | undefined {
+  const { batch, standing } = view;
   const isWaiting = batch.state !== 'done' && batch.unsettled === undefined && WAITING.includes(standing);
-  const [all, { accepted }] = [totalOrders(batch), batch.counts];
-  const left = all === undefined ? undefined : all - settledIn(batch);
-  if (pause === undefined || !isWaiting || left === 0) return undefined;
+  return isWaiting && leftIn(view) !== 0 ? pause : undefined;
+}
+
+/** That orders of a file wait for the end of the pause that the header shows; undefined where none does. */
+export function waitingNote(view: BatchView, status: Status): Html | undefined {
+  const pause = pauseOf(view, status);
+  if (pause === undefined) return undefined;
+  const left = leftIn(view);
+  const { accepted } = view.batch.counts;
   const wait = left === undefined ? 'Its orders wait' : `${counted(left, 'order')} ${left === 1 ? 'waits' : 'wait'}`;
   const so =
     accepted === 0 ? 'none is accepted yet' : `${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted already`;
@@ -60,6 +73,24 @@ export function waitingNote({ batch, standing }: BatchView, { pauses: [pause] }:
 
 /** Where orders of a file can wait for a pause. The page of a held file says why it is held. */
 const WAITING: readonly BatchStanding[] = ['reading', 'sending'];
+
+/** Of each state of a batch. */
+export const STANDING_TONES: Record<BatchStanding, Parameters<typeof badge>[0]> = {
+  reading: 'quiet',
+  sending: 'quiet',
+  held: 'bad',
+  finished: 'good',
+  unreadable: 'bad',
+};
+
+/** A finished batch is green only if nothing in it needs a person, and if it was not cancelled. */
+export function standingBadge(view: BatchView, status: Pick<Status, 'pauses'>): Html {
+  if (pauseOf(view, status) !== undefined) return badge('doubt', 'waits: delivery is paused');
+  const { unsettled, cancelled, open } = view.batch;
+  const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
+  const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : STANDING_TONES[view.standing];
+  return badge(tone, standingText(view));
+}
 
 /** What became of a file that was sent. `refresh`: seconds, while more is to come. */
 export async function sentPart(

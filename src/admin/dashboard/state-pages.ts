@@ -51,7 +51,7 @@ ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefine
 ${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
-<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches' })}</div>
+<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>
 ${inboxNote(status)}
 <div data-fresh="waits">${waits(status, open, files)}
 ${unreadableFiles(status)}</div>

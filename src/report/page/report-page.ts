@@ -164,7 +164,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const open = story.open + waiting.count;
   if (open > 0) {
     const verdict = verdictOfOpen(open, story.nameless + waiting.nameless, total - allNameless(story));
-    const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(cancelled, story)];
+    const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(report, story)];
     if (waiting.count > 0) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
@@ -174,11 +174,19 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     return { mood: 'well', verdict, lead: '' };
   }
   if (story.shownBefore.waiting > 0) {
-    const lead = [...shownBeforeTexts(story.shownBefore), withdrawnText(cancelled, story)].join(' ').trim();
+    const lead = [...shownBeforeTexts(story.shownBefore), withdrawnText(report, story)].join(' ').trim();
     return { mood: 'neutral', verdict: 'Nothing new needs you', lead };
   }
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
-  return { mood: 'well', verdict: 'Nothing here needs you', lead: `${lead} ${withdrawnText(cancelled, story)}`.trim() };
+  const settled = `${lead} ${withdrawnText(report, story)}`.trim();
+  // Green would say that all is as if the file had not been dropped.
+  if (cancelled > 0 && accepted > 0)
+    return {
+      mood: 'neutral',
+      verdict: `Partly cancelled: ${orders(accepted)} ${accepted === 1 ? 'was' : 'were'} accepted`,
+      lead: settled,
+    };
+  return { mood: 'well', verdict: 'Nothing here needs you', lead: settled };
 }
 
 /** `others`: neither open nor cancelled. */
@@ -189,8 +197,19 @@ function doneText(others: number, cancelled: number): string {
 }
 
 /** Withdrawn orders are in no fix file. Later files may have sent them, which this page may not know. */
-function withdrawnText(cancelled: number, { sentElsewhere: sent }: Story): string {
+function withdrawnText({ counts: { accepted, cancelled } }: Report, { sentElsewhere: sent }: Story): string {
   if (cancelled === 0) return '';
+  return [sentText(accepted), restText(cancelled, sent)].join(' ').trim();
+}
+
+/** Nobody who cancelled a wrong file should think that all of it was withdrawn. */
+function sentText(accepted: number): string {
+  if (accepted === 0) return '';
+  const [was, them, their] = accepted === 1 ? ['was', 'it is', 'its'] : ['were', 'they are', 'their'];
+  return `${orders(accepted)} of this file ${was} accepted, and po-sync cannot withdraw ${accepted === 1 ? 'it' : 'them'}, because the order API cannot do it: if ${them} wrong, inform the supplier. The page of this file in the dashboard has a download with ${their} articles and quantities.`;
+}
+
+function restText(cancelled: number, sent: number): string {
   const was = (number: number) => (number === 1 ? 'was' : 'were');
   const what = `${orders(cancelled)} ${was(cancelled)} withdrawn, and this file did not send ${cancelled === 1 ? 'it' : 'them'}.`;
   const rest = cancelled - sent;

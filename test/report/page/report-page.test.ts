@@ -240,7 +240,7 @@ it('orders that were withdrawn are not called done, also when nothing else waits
   const counts = { records: 4, orders: 4, ...noOutcomes(), refused: 1, accepted: 1, cancelled: 2 };
   const one = dead(order(2), 'refused', '400', 'No');
   const lead =
-    '2 orders were withdrawn, and this file did not send them. To send them, correct the complete file and drop it again, unless they are in another file already. No order is sent twice.';
+    '1 order of this file was accepted, and po-sync cannot withdraw it, because the order API cannot do it: if it is wrong, inform the supplier. The page of this file in the dashboard has a download with its articles and quantities. 2 orders were withdrawn, and this file did not send them. To send them, correct the complete file and drop it again, unless they are in another file already. No order is sent twice.';
   expect(textOf(pageOf([one], { counts }))).toContain(`1 order is done. ${lead}`);
   const rest = 'If the complete file was wrong, discard 1 order too.';
   const instead = 'If you correct your own file instead, drop the complete file again.';
@@ -250,6 +250,9 @@ it('orders that were withdrawn are not called done, also when nothing else waits
   }
   if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
   expect(textOf(pageOf([one], { counts }))).toContain(`has been settled since. ${lead}`);
+  const page = pageOf([], { counts: { ...counts, accepted: 8, refused: 0 } });
+  expect(page).toMatch(/<header class="neutral">.*<h1>Partly cancelled: 8 orders were accepted<\/h1>/s);
+  expect(textOf(page)).toContain('8 orders of this file were accepted, and po-sync cannot withdraw them');
 });
 
 it('orders that were withdrawn and sent by another file need not be dropped again', () => {
