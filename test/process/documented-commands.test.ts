@@ -19,6 +19,7 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   [/\nnpm pack --pack-destination\b/, 'test/deploy/container.test.ts'],
   [/\nnpm pack\n/, 'test/deploy/installed.test.ts'],
   [/\nnpm run package:deb\b/, 'test/deploy/debian-package.test.ts'],
+  [/^cat > \/etc\/po-sync\/run-once\b/, 'test/process/cron-script.test.ts'],
   [/^sudo install -d /, 'test/process/deploy.test.ts'],
   [
     /\nsudo mkdir -p \/opt\/po-sync\b/,
@@ -32,7 +33,7 @@ const ELSEWHERE: [block: RegExp, where: string][] = [
   ],
   [/^pm2 start\b|\npm2 start\b/, 'test/process/pm2.test.ts'],
   [/^(?:sudo )?(?:env \S+ )?(?:pm2|npm install -g pm2)\b/, 'needs root and the init system of the machine'],
-  [/^\*\/\d+ /, 'needs cron; the command is that of README.md'],
+  [/^\*\/\d+ /, 'needs cron; the command is that of README.md, or the script of test/process/cron-script.test.ts'],
 ];
 
 type Block = { file: string; language: string; text: string };

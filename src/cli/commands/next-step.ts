@@ -102,7 +102,9 @@ export function heldSteps(batch: string): string[] {
 function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, start: string): string[] {
   switch (kind) {
     case 'list':
-      return ['Nothing to do now. If the list does not settle it in time, the order will wait for a person.'];
+      return [
+        'Nothing to do now. If the list does not settle it within ten times delivery.settle (10 min by default), the order waits for a person.',
+      ];
     case 'release':
       return heldSteps(batch);
     case 'daemon':
