@@ -219,7 +219,7 @@ describe('start --once', () => {
     const named = `1 file needs a person (orders.csv: 1 order, batch ${report?.batch.slice(-8)})`;
     expect({ code, err }).toEqual({
       code: 2,
-      err: `${named}: open the reports, or run po-sync batches list --open.\n`,
+      err: `${named}: open ${path.join(place.reports, report?.batch ?? '', 'report.html')}, or run po-sync batches list --open.\n`,
     });
   });
 

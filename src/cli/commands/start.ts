@@ -174,8 +174,12 @@ async function startOnce(
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
   const left = notTaken.map(notTakenText).join('');
+  const reports = input.config.reports.path;
   const text =
-    left + (end === 'done' && left ? personText(batches) : endText(end, batches, reason) + stalledText(stalled));
+    left +
+    (end === 'done' && left
+      ? personText(batches, reports)
+      : endText(end, batches, { reason, reports }) + stalledText(stalled));
   if (live) shell.out(sentences(text, shell));
   // Cron keeps what is on standard error: a run that is done without a person says nothing.
   else if (exitCode === 2) shell.err(text);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { count, counted, cutText, duration, orders, outcomeWord, textWidth, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
@@ -192,17 +193,21 @@ export type SettledBatch = {
   needPerson: number;
 };
 
-/** Why a run with `--once` ended, and what is left. `reason`: why a person must decide, or why delivery is paused. */
-export function endText(end: End, batches: readonly SettledBatch[], reason: string | undefined): string {
+/** Why a run with `--once` ended, and what is left. `reason`: why a person must decide, or why delivery is paused; `reports`: their folder. */
+export function endText(
+  end: End,
+  batches: readonly SettledBatch[],
+  { reason, reports }: { reason: string | undefined; reports: string },
+): string {
   const why = printable(withoutStop(reason ?? ''));
   const rest = 'The rest is kept; run po-sync status.\n';
   switch (end) {
     case 'done':
-      return batches.length === 0 ? 'No files to process.\n' : personText(batches);
+      return batches.length === 0 ? 'No files to process.\n' : personText(batches, reports);
     case 'held':
-      return `A person must decide: ${why || 'a batch is held'}. ${rest}${personText(batches)}`;
+      return `A person must decide: ${why || 'a batch is held'}. ${rest}${personText(batches, reports)}`;
     case 'waited':
-      return `The maximum wait is over${why === '' ? '' : `; delivery is paused ${why}`}. ${rest}${personText(batches)}`;
+      return `The maximum wait is over${why === '' ? '' : `; delivery is paused ${why}`}. ${rest}${personText(batches, reports)}`;
     case 'interrupted':
       return 'Interrupted. The rest is kept.\n';
   }
@@ -224,8 +229,8 @@ export function stalledText(left: readonly Batch[]): string {
 /** Files named among those that need a person. */
 const NAMED = 3;
 
-/** Which files need a person; empty for none. */
-export function personText(batches: readonly SettledBatch[]): string {
+/** Which files need a person, and where their reports are; empty for none. */
+export function personText(batches: readonly SettledBatch[], reports: string): string {
   const open = batches.filter(({ needPerson }) => needPerson > 0);
   if (open.length === 0) return '';
   const named = open.slice(0, NAMED).map(({ file, batch, orders: all, needPerson, nameless = 0 }) => {
@@ -234,5 +239,6 @@ export function personText(batches: readonly SettledBatch[]): string {
   });
   const more = open.length > NAMED ? [`${open.length - NAMED} more`] : [];
   const which = [...named, ...more].join('; ');
-  return `${counted(open.length, 'file needs', 'files need')} a person (${which}): open the reports, or run po-sync batches list --open.\n`;
+  const report = open[1] ? 'the reports' : printable(join(reports, open[0]?.batch ?? '', 'report.html'));
+  return `${counted(open.length, 'file needs', 'files need')} a person (${which}): open ${report}, or run po-sync batches list --open.\n`;
 }
