@@ -49,6 +49,24 @@ it('after Redis has lost its data, the orders of an export that the API has are 
     [2, 0],
     [0, 2],
   ]);
+  const { content } = JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out);
+  expect(content.message).toContain('It was sent from erp.csv. po-sync keeps no copy of an export.');
+});
+
+it('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis });
+  await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  await place.drop('again.csv', `${HEAD}\nGOOD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  const content = async () => JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out).content;
+  const { message, path: first } = await content();
+  expect(message).toMatch(/^As sent: line 2 of .*first\.csv\.$/);
+  await rm(first);
+  expect((await content()).message).toMatch(/^As sent from first\.csv, also in line 3 of .*again\.csv\.$/);
 });
 
 it('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {

@@ -80,14 +80,17 @@ export async function readContent(
 /** An order that the ledger has from the API's list: a file may have brought the same items. */
 async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps: Deps): Promise<OrderContent> {
   const sender = sentBy(newest)?.batch;
+  const sent = newest.find(({ batch }) => batch === sender);
   const files = newest.toSorted((a, b) => Number(b.batch === sender) - Number(a.batch === sender));
   for (const { batch, result } of files.slice(0, MOST_FILES)) {
     const found = await inBatch(batch, { ...wanted, line: result.line }, deps);
-    if (found.status === 'sent') return sender === undefined ? asEqual(found) : found;
+    if (found.status === 'sent')
+      return sent === undefined ? asEqual(found) : batch === sender ? found : alsoIn(found, sent);
   }
-  const sent = newest.find(({ result }) => result.outcome === 'accepted');
-  if (sent !== undefined)
-    return { status: 'missing', message: lostWith(sent), batch: sent.batch, line: sent.result.line };
+  if (sent !== undefined) {
+    const message = lostWith(sent, await deps.batches.find(sent.batch));
+    return { status: 'missing', message, batch: sent.batch, line: sent.result.line };
+  }
   return {
     status: 'unknown',
     message: "The order is from the API's list, and only the API has its items: no report says that po-sync sent it.",
@@ -98,6 +101,11 @@ async function alreadyThere(wanted: Wanted, newest: readonly Appearance[], deps:
 function asEqual(found: OrderContent): OrderContent {
   const message = `${found.message.replace('As sent: ', 'The API has the same items as ')} No report says that po-sync sent them.`;
   return { ...found, status: 'equal', message };
+}
+
+/** A later file brought the same items again, and the one that sent them is gone or changed. */
+function alsoIn(found: OrderContent, { file }: Appearance): OrderContent {
+  return { ...found, message: found.message.replace('As sent: ', `As sent from ${file}, also in `) };
 }
 
 /** An order that the ledger does not have: canceled, discarded, or accepted before `ledger.keep`. */
@@ -175,8 +183,12 @@ function wantedIn(batch: Batch, path: string, wanted: Wanted): WantedOrder {
   return { ...wanted, ...placeIn(batch, path), ...(begunWith === undefined ? {} : { sha256: begunWith }) };
 }
 
-function lostWith({ file }: Appearance): string {
-  return `The ledger was built from the API's list (Redis lost its data, or baseUrl has another value now), so po-sync cannot prove which file has these items. Look for ${file} in done/ of its inbox.`;
+function lostWith({ file }: Appearance, batch: Batch | undefined): string {
+  const look =
+    batch === undefined || batch.kind === 'inbox'
+      ? `Look for ${file} in done/ of its inbox.`
+      : `It was sent from ${file}. po-sync keeps no copy of an export.`;
+  return `The ledger was built from the API's list (Redis lost its data, or baseUrl has another value now), so po-sync cannot prove which file has these items. ${look}`;
 }
 
 function goneWith(batch: Batch | undefined): string {
