@@ -43,3 +43,23 @@ it('pages say that orders wait for a pause, from which line an order is, and aft
     /contain an article, download "accepted orders with articles and quantities" of some days on the page Batches/,
   );
 });
+
+it('pages say that a new file waits for the list of the API', async () => {
+  await using place = await openWorkplace({ delivery: ', readList: eachFile', sandbox: { record: true } });
+  const person = await openOperator(place, place.start(['start']));
+  const shows = (path: string, wanted: RegExp) =>
+    until(`${path} shows ${wanted}`, async () => {
+      const text = textOf((await person.page(path)).text);
+      return wanted.test(text) && text;
+    });
+  await place.drop('monday.csv', sheet('PO-1,NEW,A,1'));
+  await until('the first order', () => place.stored().size === 1);
+  await place.setFaults([{ kind: 'answer', on: 'list', status: 503 }]);
+  await place.drop('tuesday.csv', sheet('PO-2,NEW,A,1', 'PO-3,NEW,A,1'));
+  await shows('/', /tuesday\.csv.*waits for the API's list/);
+  const batch = /\/batches\/[^"]*-tuesday-[^"]*/.exec((await person.page('/')).text)?.[0] ?? '';
+  await shows(batch, /2 orders wait: po-sync first asks the API which orders it has already, and has no answer yet/);
+  await place.setFaults([]);
+  await until('both orders', () => place.stored().size === 3);
+  expect(await shows(batch, /finished/)).not.toContain('first asks the API');
+});
