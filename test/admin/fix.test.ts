@@ -160,7 +160,8 @@ it('corrections are counted on each page, and downloaded on one', async () => {
     3,
   ]);
   const { text } = await person.page('/corrections?q=MANY-&limit=2');
-  expect(text).toContain('Corrections 1 to 2 of 3, the newest first. <a href="/corrections.csv?q=MANY-">');
+  expect(text).toContain('Corrections 1 to 2 of 3, the newest first. Download all that match: ');
+  expect(text).toContain('<a href="/corrections.csv?q=MANY-">as CSV</a>');
   expect(
     (await person.page(`/corrections?q=MANY-&limit=2&after=${encodeURIComponent(String(first['next']))}`)).text,
   ).toContain('Corrections 3 to 3 of 3');

@@ -19,7 +19,7 @@ import { given, listOf, readQuery } from './query.ts';
 const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
 /** The parameters that select dead letters. */
-const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
+export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
 
 /** Open dead letters, their groups, and the history of an order. */
 export function deadLetterRoutes(api: ApiContext): Route[] {
@@ -91,7 +91,7 @@ export function settledFilter(url: URL, more: readonly string[] = []): SettledFi
 
 /** The rows that a request selects. */
 export function letterFilter(url: URL, more: readonly string[] = []): RowFilter {
-  const query = readQuery(url, [...FILTERS, ...more]);
+  const query = readQuery(url, [...LETTER_FILTERS, ...more]);
   const since = query.time('since');
   return given<RowFilter>({
     kind: query.oneOf('kind', KINDS),
@@ -113,7 +113,7 @@ export type CurrentRow = DeadLetterRow & { now?: EntryState };
  */
 export async function readLetterPage(api: ApiContext, url: URL) {
   const filter = await inProgressToo(api, letterFilter(url, ['after', 'limit']));
-  const query = readQuery(url, [...FILTERS, 'after', 'limit']);
+  const query = readQuery(url, [...LETTER_FILTERS, 'after', 'limit']);
   const { letters } = await api.tables();
   const [{ items, next }, { total, kinds, groups, already }] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),

@@ -8,16 +8,11 @@ import {
   stateOf,
 } from '../../operate/corrections/corrections.ts';
 import type { CorrectedRow } from '../../operate/corrections/fix-rows.ts';
-import { changeTexts, closingWord } from '../../order/closing-text.ts';
-import { escapeFormula } from '../../order/spreadsheet.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
-import { type AdminRequest, jsonReply, type Principal, type Reply, type Route } from '../http/route.ts';
-import type { SettledRow } from '../read-model/settled-table.ts';
+import { type AdminRequest, jsonReply, type Principal, type Route } from '../http/route.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
-import { type FullLetter, readLetter, settledFilter } from './dead-letter-routes.ts';
-import { csvReply } from './order-list-route.ts';
+import { type FullLetter, readLetter } from './dead-letter-routes.ts';
 import { readQuery } from './query.ts';
 
 /** The rows of a dead letter, and what a person makes of them. */
@@ -41,7 +36,6 @@ export function fixRoutes(api: ApiContext): Route[] {
         return jsonReply(200, { items });
       },
     },
-    { method: 'GET', path: '/api/v1/corrections.csv', handle: ({ url }) => correctionListReply(api, url) },
     { method: 'POST', path: '/api/v1/dead-letters/:id/fix', body: 'json', handle: (request) => fix(api, request) },
   ];
   return routes.map(api.needingRedis);
@@ -116,69 +110,6 @@ export async function readCorrections(
     }),
   );
 }
-
-/** All dead letters that were closed and match, as a CSV file. PoSyncError `lists-being-read`: it would lack older ones. */
-export async function correctionListReply(api: ApiContext, url: URL): Promise<Reply> {
-  const filter = settledFilter(url);
-  const { letters, unread } = await api.tables();
-  if (unread > 0) {
-    throw new PoSyncError('lists-being-read', `Older reports are being read: ${unread} left.`, {
-      remedy: 'Try again in a moment.',
-    });
-  }
-  const page = (after?: string) => letters.settledPage(filter, AT_ONCE, after);
-  return csvReply(correctionList(page), 'corrections.csv');
-}
-
-/** Rows that are taken from the list together. */
-const AT_ONCE = 5_000;
-
-const COLUMNS =
-  'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes';
-
-type SettledPage = (after?: string) => Promise<{ items: SettledRow[]; next: string | undefined }>;
-
-async function* correctionList(page: SettledPage): AsyncGenerator<string> {
-  let after: string | undefined;
-  yield csvLine(COLUMNS.split(','), PLAIN_DIALECT);
-  do {
-    const { items, next } = await page(after);
-    for (const row of items) yield csvLine(correctionCells(row).map(escapeFormula), PLAIN_DIALECT);
-    after = next;
-  } while (after !== undefined);
-}
-
-function correctionCells(row: SettledRow): string[] {
-  const { purchaseOrderNumber, kind, message, file, batch, location, closed } = row;
-  const { at, who = '', number = '', changes, waitsIn } = closed;
-  const last = closed.end ?? closed;
-  const settled = waitsIn === undefined ? closingWord(last.by) : 'waits';
-  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes).join(' | ');
-  const where = [last.file ?? '', waitsIn ?? last.batch ?? ''];
-  return [
-    at,
-    who,
-    purchaseOrderNumber,
-    number,
-    kind,
-    message,
-    file,
-    batch,
-    String(location.line),
-    settled,
-    ...where,
-    changed,
-  ];
-}
-
-/** Whether a later file settled an order without showing what was changed: it did not name the rows that it corrects. */
-export function isUnrecorded({ batch, closed }: SettledRow): boolean {
-  const { by, batch: later, changes, number } = closed;
-  const isByFile = (by === 'accepted' || by === 'fixed') && later !== undefined && later !== batch;
-  return isByFile && changes === undefined && number === undefined;
-}
-
-export const NOT_RECORDED = 'What was changed is not recorded: the later file did not name these rows.';
 
 /** PoSyncError `body-wrong`. */
 function readFix(body: unknown) {

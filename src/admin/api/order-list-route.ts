@@ -43,7 +43,7 @@ export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof 
   if (as === 'csv') return csvReply(api.itemLists.csv({ listed, found }), nameOf(url, 'items'));
   // In the zone of the days, which was checked with them.
   const pieces = api.itemLists.workbook({ listed, found }, url.searchParams.get('zone') || 'UTC');
-  return downloadReply(pieces, nameOf(url, 'items', as), WORKBOOK);
+  return workbookReply(pieces, nameOf(url, 'items', as));
 }
 
 const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -76,6 +76,10 @@ function toListed({ batch, file, counts }: BatchRow) {
 
 export function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {
   return downloadReply(pieces, name, 'text/csv; charset=utf-8');
+}
+
+export function workbookReply(pieces: AsyncGenerator<Buffer>, name: string): Reply {
+  return downloadReply(pieces, name, WORKBOOK);
 }
 
 function downloadReply(pieces: AsyncGenerator<string | Buffer>, name: string, type: string): Reply {

@@ -5,11 +5,11 @@ import { placeText } from '../../order/fixing.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
-import { correctionListReply, isUnrecorded, NOT_RECORDED } from '../api/fix-routes.ts';
+import { correctionBook, correctionListReply, isUnrecorded, NOT_RECORDED } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { leadBackOnError } from './order-list-part.ts';
+import { leadBackOnError, listPath } from './order-list-part.ts';
 import { batchPath, dayFields, filterForm, letterPath, link, nextLink, orderPath, table, textField } from './parts.ts';
 
 /** Orders that needed a person, and who or what settled them: the newest first, by day, person and order. */
@@ -31,7 +31,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
 ${form}
 ${unread === 0 ? undefined : html`<p role="status">Older reports are being read: ${unread} left.</p>`}
-${rows.length === 0 ? undefined : html`<p>${rangeText(before, items.length, total)}, the newest first. ${link(csvPath(url), 'Download all that match as CSV')}</p>`}
+${rows.length === 0 ? undefined : html`<p>${rangeText(before, items.length, total)}, the newest first. Download all that match: ${link(listPath(url, '/corrections.xlsx', SETTLED_FILTERS), 'as a spreadsheet')} · ${link(listPath(url, '/corrections.csv', SETTLED_FILTERS), 'as CSV')}</p>`}
 ${rows.length === 0 ? html`<p>No corrections match.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
 ${nextLink(url, next)}`;
   return { title: 'Corrections', body };
@@ -42,20 +42,14 @@ function rangeText(before: number, shown: number, total: number): string {
   return `Corrections ${count(before + 1)} to ${count(before + shown)} of ${count(total)}`;
 }
 
-function csvPath({ searchParams }: URL): string {
-  const filters = [...searchParams].filter(([name, value]) => SETTLED_FILTERS.includes(name) && value !== '');
-  return `/corrections.csv${filters.length === 0 ? '' : `?${new URLSearchParams(filters).toString()}`}`;
-}
-
 /** The download of the page; where it is refused, the page says why. */
 export function correctionListPageRoutes(api: ApiContext): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/corrections.csv',
-      handle: ({ url }) => leadBackOnError(api, '/corrections', url, () => correctionListReply(api, url)),
-    },
-  ];
+  const lists = { '/corrections.csv': correctionListReply, '/corrections.xlsx': correctionBook };
+  return Object.entries(lists).map(([path, reply]) => ({
+    method: 'GET',
+    path,
+    handle: ({ url }) => leadBackOnError(api, '/corrections', url, () => reply(api, url)),
+  }));
 }
 
 function changesNote(row: SettledRow): Html | undefined {

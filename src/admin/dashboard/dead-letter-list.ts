@@ -2,10 +2,14 @@ import { count, outcomeWord } from '../../core/format.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
-import { readLetterPage } from '../api/dead-letter-routes.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import { LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes.ts';
+import { letterBook } from '../api/letter-lists.ts';
+import type { Route } from '../http/route.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { messageOf } from './letter-message.ts';
+import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,
   cell,
@@ -76,6 +80,7 @@ ${page.total === 0 ? html`<p>${isFiltered(url) ? 'No orders match.' : 'No order 
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${alreadyNote(url, page)}
 ${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
+${page.total > 0 ? html`<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), 'Download all that match as a spreadsheet')}</p>` : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
 ${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}
@@ -94,4 +99,11 @@ function alreadyNote(url: URL, { already, total }: { already: number; total: num
   query.set('already', 'true');
   query.delete('after');
   return html`<p>${said} ${link(`/dead-letters?${query.toString()}`, 'Show only these')}, to compare them and discard them together.</p>`;
+}
+
+/** The download of the page; where it is refused, the page says why. */
+export function letterListPageRoutes(api: ApiContext): Route[] {
+  const path = '/dead-letters.xlsx';
+  const handle: Route['handle'] = ({ url }) => leadBackOnError(api, '/dead-letters', url, () => letterBook(api, url));
+  return [{ method: 'GET', path, handle }];
 }

@@ -4,7 +4,7 @@ import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { BATCH_FILTERS, type BatchSum } from '../api/batch-routes.ts';
-import { SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
+import { LETTER_FILTERS, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
 import { itemListReply, orderListReply } from '../api/order-list-route.ts';
 import type { Reply, Route } from '../http/route.ts';
 import { cell, link, table } from './parts.ts';
@@ -33,6 +33,14 @@ export function orderListPageRoutes(api: ApiContext): Route[] {
   }));
 }
 
+/** A download with these filters of a page. */
+export function listPath({ searchParams }: URL, path: string, filters: readonly string[]): string {
+  const query = new URLSearchParams(
+    [...searchParams].filter(([name, value]) => filters.includes(name) && value !== ''),
+  );
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
 /** The answer to a download; when it is refused, the page with the same filters, which says why. */
 export async function leadBackOnError(
   api: ApiContext,
@@ -45,7 +53,7 @@ export async function leadBackOnError(
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     const text = [error.message, error.remedy].filter(Boolean).join(' ');
-    const known = [...BATCH_FILTERS, ...SETTLED_FILTERS];
+    const known = [...BATCH_FILTERS, ...SETTLED_FILTERS, ...LETTER_FILTERS];
     const back = new URLSearchParams([...searchParams].filter(([name]) => known.includes(name)));
     return leadBack(`${page}?${back.toString()}`, api.notes.keep({ text, isGood: false }));
   }

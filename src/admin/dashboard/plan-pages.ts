@@ -5,6 +5,7 @@ import { type Html, html } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
+import { LETTER_FILTERS } from '../api/dead-letter-routes.ts';
 import { countsIn, makePlan, runPlan } from '../api/plan-routes.ts';
 import { DOES, type Plan, type PlanItem } from '../api/plans.ts';
 import type { Reply, Route } from '../http/route.ts';
@@ -12,12 +13,9 @@ import type { Content, PageRequest } from './frame.ts';
 import { messageOf } from './letter-message.ts';
 import { actForm, badge, cell, letterPath, link, table } from './parts.ts';
 
-/** Filters of the list that a plan takes over. */
-const FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
-
 /** Begins a plan for every dead letter that the filters of the list select. */
 export function planForm(url: URL, total: number): Html {
-  const filters = FILTERS.flatMap((name) => {
+  const filters = LETTER_FILTERS.flatMap((name) => {
     const value = url.searchParams.get(name);
     return value ? [html`<input type="hidden" name="${name}" value="${value}">`] : [];
   });

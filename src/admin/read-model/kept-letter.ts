@@ -19,10 +19,10 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
   const id = idOf(from.batch, letter);
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
-  const field = problems?.[0]?.field ?? '';
+  const { field = '', value = '' } = problems?.[0] ?? {};
   const items = refusedItems(letter);
   const already = alreadyText(letter);
-  const named = { ...row, ...(field === '' ? {} : { field }), ...(items === '' ? {} : { items }) };
+  const named = { ...row, ...(field && { field }), ...(value && { value }), ...(items === '' ? {} : { items }) };
   const full = { id, ...named, ...(already && { already }), batch: from.batch, source: from.source, file: from.file };
   return { row: full, own, isNameless: isNameless(letter) };
 }

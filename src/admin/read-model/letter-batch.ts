@@ -2,13 +2,18 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 
 /**
- * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field`: the first wrong one.
+ * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field` and `value`: the first wrong one.
  * `items`: the first items of a refused order, as text. `already`: that another file has the order or row.
  */
 export type DeadLetterRow = Pick<
   DeadLetter,
   'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
-> & { id: string; batch: string; source: string; file: string; field?: string; items?: string; already?: string };
+> & { id: string; batch: string; source: string; file: string } & {
+  field?: string;
+  value?: string;
+  items?: string;
+  already?: string;
+};
 
 /**
  * A row with what a search finds only there: its number, articles and wrong values, as `searchText` writes them.

@@ -1,3 +1,4 @@
+import { listTime } from '../../core/format.ts';
 import { type Known, OTHER, UNSHOWN } from '../../ledger/entry.ts';
 import type { Item } from '../../order/order.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
@@ -75,11 +76,10 @@ async function* csvLines(lines: AsyncIterable<Line>): AsyncGenerator<string> {
 }
 
 async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string) {
-  // The format of Sweden is that of ISO 8601 without its T.
-  const time = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+  const time = listTime(timeZone);
   for await (const { one, order, item, note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
-    const at = time.format(new Date(order.at));
+    const at = time(order.at);
     yield [order.number, articleCode, quantity, at, note, order.line, one.file, one.batch, order.sender];
   }
 }

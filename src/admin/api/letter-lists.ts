@@ -1,0 +1,177 @@
+import { PoSyncError } from '../../core/errors.ts';
+import { count, listTime, outcomeWord } from '../../core/format.ts';
+import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import { escapeFormula } from '../../order/spreadsheet.ts';
+import { workbookOf } from '../../report/fix-file/workbook.ts';
+import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
+import type { Reply, Route } from '../http/route.ts';
+import type { DeadLetterRow } from '../read-model/letter-batch.ts';
+import type { SettledRow } from '../read-model/settled-table.ts';
+import type { ApiContext } from './api-context.ts';
+import { letterFilter, settledFilter } from './dead-letter-routes.ts';
+import { inProgressToo, withOrdersInProgress } from './in-progress-rows.ts';
+import { csvReply, workbookReply } from './order-list-route.ts';
+import { readQuery } from './query.ts';
+
+/** Open and closed dead letters as downloads. */
+export function letterListRoutes(api: ApiContext): Route[] {
+  const lists = {
+    'corrections.csv': correctionListReply,
+    'corrections.xlsx': correctionBook,
+    'dead-letters.xlsx': letterBook,
+  };
+  return Object.entries(lists).map(([name, reply]) =>
+    api.needingRedis({ method: 'GET', path: `/api/v1/${name}`, handle: ({ url }) => reply(api, url) }),
+  );
+}
+
+/** Lines of a workbook, as of a list of items. */
+const MOST_LINES = 20_000;
+
+/** Characters of a cell; a spreadsheet takes 32,767. */
+const LONGEST_CELL = 30_000;
+
+/**
+ * All open dead letters that match, as a workbook. PoSyncError `order-list-too-large`. Orders in progress in another file
+ * are marked among the first lines only.
+ */
+export async function letterBook(api: ApiContext, url: URL): Promise<Reply> {
+  const filter = await inProgressToo(api, letterFilter(url, ['zone']));
+  const at = timeIn(url);
+  const { letters } = await api.tables();
+  requireFew((await letters.summary(filter)).total);
+  const marked: Page<DeadLetterRow> = async (after) => {
+    const { items, next } = await letters.page(filter, LOOKED, after);
+    return { items: after === undefined ? await withOrdersInProgress(api, items) : items, next };
+  };
+  const titles = [
+    ...['Order number', 'Line', 'File', 'Kind', 'Column', 'Value', 'What is wrong, and what to enter'],
+    ...['Items', 'In another file', `Last (${zoneOf(url)})`, 'Batch'],
+  ];
+  return workbookReply(workbookOf('Orders that need you', titles, letterRows(marked, at)), 'orders-that-need-you.xlsx');
+}
+
+/** Dead letters that are looked up together. */
+const LOOKED = 500;
+
+async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
+  for await (const row of rowsOf(page)) {
+    const { purchaseOrderNumber, location, file, kind, field = '', value = '', message, batch, lastAt } = row;
+    const { items = '', already = '' } = row;
+    const what = [outcomeWord(kind), field, value, message, items, already];
+    yield [purchaseOrderNumber, location.line || '', file, ...what, at(lastAt), batch];
+  }
+}
+
+/** All dead letters that were closed and match, as a CSV file. PoSyncError `lists-being-read`: it would lack older ones. */
+export async function correctionListReply(api: ApiContext, url: URL): Promise<Reply> {
+  const { page } = await correctionsIn(api, url);
+  return csvReply(correctionLines(page), 'corrections.csv');
+}
+
+/** The same as a workbook. PoSyncErrors `lists-being-read`, `order-list-too-large`. */
+export async function correctionBook(api: ApiContext, url: URL): Promise<Reply> {
+  const at = timeIn(url);
+  const { page, total } = await correctionsIn(api, url);
+  requireFew(total);
+  const titles = [
+    ...[`Settled (${zoneOf(url)})`, 'Person', 'Order number', 'New number', 'Line', 'File', 'Kind', 'What was wrong'],
+    ...['What happened', 'In file', 'What was changed', 'Batch', 'Settled in'],
+  ];
+  return workbookReply(workbookOf('Corrections', titles, correctionRows(page, at)), 'corrections.xlsx');
+}
+
+async function correctionsIn(api: ApiContext, url: URL) {
+  const filter = settledFilter(url);
+  const { letters, unread } = await api.tables();
+  if (unread > 0) {
+    throw new PoSyncError('lists-being-read', `Older reports are being read: ${unread} left.`, {
+      remedy: 'Try again in a moment.',
+    });
+  }
+  const page = (after?: string) => letters.settledPage(filter, AT_ONCE, after);
+  return { page, total: (await letters.settledPage(filter, 1)).total };
+}
+
+function requireFew(lines: number): void {
+  if (lines <= MOST_LINES) return;
+  const message = `A spreadsheet has at most ${count(MOST_LINES)} lines; ${count(lines)} match.`;
+  throw new PoSyncError('order-list-too-large', message, { remedy: 'Select fewer with the filters of the page.' });
+}
+
+type TimeText = (at: string) => string;
+
+const zoneOf = ({ searchParams }: URL) => searchParams.get('zone') || 'UTC';
+
+/** Times in the zone of the days, UTC without one. PoSyncError `parameter-wrong`. */
+function timeIn(url: URL): TimeText {
+  // Refuses what is no zone.
+  readQuery(url, [...url.searchParams.keys()]).days();
+  return listTime(zoneOf(url));
+}
+
+/** Rows that are taken from the list together. */
+const AT_ONCE = 5_000;
+
+const COLUMNS =
+  'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes';
+
+type Page<Row> = (after?: string) => Promise<{ items: Row[]; next: string | undefined }>;
+
+async function* rowsOf<Row>(page: Page<Row>): AsyncGenerator<Row> {
+  let after: string | undefined;
+  do {
+    const { items, next } = await page(after);
+    yield* items;
+    after = next;
+  } while (after !== undefined);
+}
+
+async function* correctionLines(page: Page<SettledRow>): AsyncGenerator<string> {
+  yield csvLine(COLUMNS.split(','), PLAIN_DIALECT);
+  for await (const row of rowsOf(page)) yield csvLine(correctionCells(row).map(escapeFormula), PLAIN_DIALECT);
+}
+
+/** The same for people: what they look for first, and batches last. */
+async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
+  for await (const row of rowsOf(page)) {
+    const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
+      correctionCells(row);
+    const [settled = '', settledFile = '', settledIn = '', changes = ''] = end;
+    const { line } = row.location;
+    const what = [settled, settledFile, changes.slice(0, LONGEST_CELL)];
+    yield [at(settledAt), who, was, now, line, file, kind, message, ...what, batch, settledIn];
+  }
+}
+
+function correctionCells(row: SettledRow): string[] {
+  const { purchaseOrderNumber, kind, message, file, batch, location, closed } = row;
+  const { at, who = '', number = '', changes, waitsIn } = closed;
+  const last = closed.end ?? closed;
+  const settled = waitsIn === undefined ? closingWord(last.by) : 'waits';
+  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes).join(' | ');
+  const where = [last.file ?? '', waitsIn ?? last.batch ?? ''];
+  return [
+    at,
+    who,
+    purchaseOrderNumber,
+    number,
+    kind,
+    message,
+    file,
+    batch,
+    String(location.line),
+    settled,
+    ...where,
+    changed,
+  ];
+}
+
+/** Whether a later file settled an order without showing what was changed: it did not name the rows that it corrects. */
+export function isUnrecorded({ batch, closed }: SettledRow): boolean {
+  const { by, batch: later, changes, number } = closed;
+  const isByFile = (by === 'accepted' || by === 'fixed') && later !== undefined && later !== batch;
+  return isByFile && changes === undefined && number === undefined;
+}
+
+export const NOT_RECORDED = 'What was changed is not recorded: the later file did not name these rows.';

@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
+import { until } from '../support/until.ts';
+import { finishedReport, settleWeek, sheet } from '../support/week.ts';
+import { openWorkplace } from '../support/workplace.ts';
+import { unzip } from '../support/zip.ts';
+
+/** The rows of a workbook when it is there; a number has `#` before it. */
+async function rowsIn({ port, cookie }: Operator, path: string) {
+  return until(`the workbook ${path}`, async () => {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { cookie, connection: 'close' } });
+    const bytes = Buffer.from(await reply.arrayBuffer());
+    if (!reply.headers.get('content-type')?.includes('spreadsheetml')) return undefined;
+    const xml = (await unzip(bytes)).get('xl/worksheets/sheet1.xml')?.toString() ?? '';
+    expect(xml).not.toContain('<f>');
+    const rows = [...xml.matchAll(/<row .*?<\/row>/gs)].map(([row]) =>
+      [...row.matchAll(/<c [^>]*?(?: t="(\w+)")?>(.*?)<\/c>/gs)].map(
+        ([, type, value = '']) => (type ? '' : '#') + plain(value.replace(/<[^>]*>/g, '')),
+      ),
+    );
+    return { rows, name: reply.headers.get('content-disposition') };
+  });
+}
+
+it('orders that need a person, and corrections, are spreadsheets with the filters of their pages', async () => {
+  const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
+  await using place = await openWorkplace({ faults: { faults: [refusal] } });
+  const person = await openOperator(place, place.start(['start']));
+  const week = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'];
+  await settleWeek(place, week, (fix) => fix.replace('none', '7'));
+  await place.drop('open.csv', sheet('=1+1,NEW,A,"none → 1"', 'PO-6,NEW,A,none', 'PO-2,NEW,X,none'));
+  await finishedReport(place, 'open.csv');
+  await until('the lists', async () => {
+    const all = await Promise.all(['/dead-letters', '/corrections'].map((path) => person.call('GET', path)));
+    return all.every(({ body }) => body['total'] === 3);
+  });
+
+  const { text } = await person.page('/dead-letters?q=open&kind=invalid');
+  const [, path = ''] = /href="([^"]*)">Download all that match as a spreadsheet</.exec(text) ?? [];
+  const open = await rowsIn(person, plain(path));
+  expect(open.name).toBe('attachment; filename="orders-that-need-you.xlsx"');
+  const [head, first, , known] = open.rows;
+  expect(head).toEqual(
+    'Order number,Line,File,Kind,Column,Value,What is wrong@ and what to enter,Items,In another file,Last (UTC),Batch'
+      .split(',')
+      .map((title) => title.replace('@', ',')),
+  );
+  const wrong = '"none → 1" is not a number; enter digits only, such as 12';
+  expect(first?.slice(0, 7)).toEqual(['=1+1', '#2', 'open.csv', 'invalid', 'quantity', 'none → 1', wrong]);
+  expect(known?.[8]).toBe('this number is already accepted from "=week.csv", as X × 2');
+  expect((await rowsIn(person, '/api/v1/dead-letters.xlsx?q=PO-6')).rows.slice(1).map(([number]) => number)).toEqual([
+    'PO-6',
+  ]);
+
+  const page = await person.page('/corrections?q=PO-3&zone=Europe/Berlin');
+  const [, list = ''] = /href="([^"]*)">as a spreadsheet</.exec(page.text) ?? [];
+  const { rows, name } = await rowsIn(person, plain(list));
+  expect(name).toBe('attachment; filename="corrections.xlsx"');
+  expect([rows.length, rows[0]?.[0]]).toEqual([2, 'Settled (Europe/Berlin)']);
+  expect(rows[1]?.slice(2, 7)).toEqual(['PO-3', '', '#4', '=week.csv', 'invalid']);
+  expect(rows[1]?.slice(8, 11)).toEqual(['accepted', 'fix.csv', 'quantity: none → 7']);
+  for (const at of ['corrections', 'dead-letters'])
+    expect((await person.call('GET', `/${at}.xlsx?zone=Mars`)).body['code']).toBe('parameter-wrong');
+});
