@@ -42,13 +42,13 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
   const counts = createCounts(store);
 
   async function read(queue: OrderQueue) {
-    const [, state, { oldest }, accepted] = await Promise.all([
-      timePing(),
-      readSharedState(store, queue),
-      counts.letters(),
-      counts.accepted(),
-    ]);
-    return { ...state, accepted, oldestDeadLetter: oldest?.since };
+    const [, state] = await Promise.all([timePing(), readSharedState(store, queue)]);
+    return state;
+  }
+
+  async function readCounts() {
+    const [{ oldest }, accepted] = await Promise.all([counts.letters(), counts.accepted()]);
+    return { accepted, oldestDeadLetter: oldest?.since };
   }
 
   async function timePing(): Promise<void> {
@@ -61,15 +61,18 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
     const current = sharedRead(() => read(queue), clock);
     // Apart from the others, because it looks at folders: a share that hangs is no Redis that is away.
     const unreadable = sharedRead(async () => unreadableBatches(await newestBatches(book.batches)), clock);
+    // The first count reads every batch.
+    const counted = sharedRead(readCounts, clock);
     return {
       method: 'GET',
       path: '/metrics',
       needs: 'metrics',
       async handle() {
         // Commands to a Redis that is not reachable would wait.
-        const [state, files] = redis.status === 'ready' ? await Promise.all([current(), unreadable()]) : [];
+        const all = async () => await Promise.all([current(), unreadable(), counted()]);
+        const [state, files, sums] = redis.status === 'ready' ? await all() : [];
         metrics.redis.up(state !== undefined);
-        if (state !== undefined) show(state, files);
+        if (state !== undefined) show(state, files, sums);
         const pages = [await own.metrics(), ...(state === undefined ? [] : [await shared.metrics()])];
         return { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: pages.join('\n') };
       },

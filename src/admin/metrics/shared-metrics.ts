@@ -14,10 +14,6 @@ type SharedState = {
   waitingJobs: number;
   /** Order numbers with open dead letters. */
   deadLetters: number;
-  /** When the file of the oldest of them was claimed. */
-  oldestDeadLetter: number | undefined;
-  /** Orders that the API has as far as the ledger knows. */
-  accepted: number;
   /** Orders that the API's list showed more than once. */
   createdTwice: number;
   batches: { active: number; held: number; finished: number };
@@ -32,14 +28,11 @@ type SharedState = {
   heard: Record<string, string>;
 };
 
-/** What is counted in many keys. */
-type Counted = Pick<SharedState, 'accepted' | 'oldestDeadLetter'>;
+/** What is counted in many keys: orders that the API has, and when the file of the oldest dead letter was claimed. */
+type Counted = { accepted: number; oldestDeadLetter: number | undefined };
 
 /** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
-export async function readSharedState(
-  { redis, keys, time }: Store,
-  queue: OrderQueue,
-): Promise<Omit<SharedState, keyof Counted>> {
+export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
   const [due, inDoubt, waitingJobs, dead, twice, active, held, finished, refresh, open, living, fields, left, heard] =
     await Promise.all([
       redis.zcard(keys.due),
@@ -102,13 +95,12 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const unreadable = define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', ['source']);
   const seen = new Set<string>();
 
-  /** `files`: the batches of unreadable files; undefined when they could not be counted in time. */
-  return (state: SharedState, files: readonly { source: string }[] | undefined): void => {
+  /** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
+  return (state: SharedState, files: readonly { source: string }[] | undefined, counted: Counted | undefined): void => {
     unsettled.set(state.unsettled);
     inDoubt.set(state.inDoubt);
     jobs.set({ state: 'waiting' }, state.waitingJobs);
     dead.set(state.deadLetters);
-    accepted.set(state.accepted);
     twice.set(state.createdTwice);
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
@@ -117,7 +109,9 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });
     setOrRemove(oldest, state.oldestClaim);
-    setOrRemove(oldestDead, state.oldestDeadLetter);
+    setOrRemove(oldestDead, counted?.oldestDeadLetter);
+    if (counted === undefined) accepted.remove();
+    else accepted.set(counted.accepted);
     setOrRemove(token, state.tokenEnds);
     for (const code of state.pauses) seen.add(code);
     for (const code of seen) paused.set({ code }, state.pauses.includes(code) ? 1 : 0);
