@@ -62,4 +62,20 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   expect(rows[1]?.slice(8, 11)).toEqual(['accepted', 'fix.csv', 'quantity: none → 7']);
   for (const at of ['corrections', 'dead-letters'])
     expect((await person.call('GET', `/${at}.xlsx?zone=Mars`)).body['code']).toBe('parameter-wrong');
+
+  const { batch } = await finishedReport(place, '=week.csv');
+  const { batch: last } = await finishedReport(place, 'open.csv');
+  const nameOf = async (of: string, file: string) => {
+    const reply = await fetch(`http://127.0.0.1:${person.port}/api/v1/batches/${of}/files/${file}`, {
+      headers: { cookie: person.cookie, connection: 'close' },
+    });
+    await reply.arrayBuffer();
+    return reply.headers.get('content-disposition');
+  };
+  expect(await nameOf(last, 'dead-letters.xlsx')).toBe('attachment; filename="open.csv.fix.xlsx"');
+  expect(await nameOf(batch, 'results.csv')).toMatch(/^attachment; filename="[\w.-]+-results\.csv"$/);
+  expect((await person.page(`/batches/${last}`)).text).toContain('>fix file open.csv.fix.xlsx</a>');
+
+  const { out } = await place.run(['dead-letters', 'discard', '--batch', last, '--dry-run']);
+  expect(out).toContain('Those whose number is accepted or in progress cannot be sent again while it is.');
 });

@@ -6,7 +6,7 @@ import { type BatchView, batchJson, unknownBatch, viewOf } from '../../operate/b
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
 import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
-import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
+import { FIX_FILE_NAMES, fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
@@ -193,12 +193,23 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
     throw noFile(batch, name);
   });
   const { size } = await handle.stat();
+  const file = FIX_FILE_NAMES.some((one) => one === name) ? (await base.batches.find(batch))?.name : undefined;
   const headers = {
-    'content-disposition': `attachment; filename="${batch.slice(-40).replace(/[^\w.-]/g, '_')}-${name}"`,
+    'content-disposition': attachment(file === undefined ? `${batch.slice(-40)}-${name}` : fixNameFor(file, name)),
     'content-length': String(size),
   };
   // The open file stays as it is, also when the report is written again meanwhile.
   return { status: 200, type, body: handle.createReadStream(), headers };
+}
+
+/** A download with this name; browsers take the second one, which can have any letters (RFC 6266). */
+function attachment(name: string): string {
+  const plain = name.replace(/[^\w.-]/g, '_');
+  const exact = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${exact}`}`;
 }
 
 function noFile(batch: string, name: string): PoSyncError {

@@ -13,6 +13,7 @@ import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
+import { fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
@@ -174,7 +175,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
   const files = batch.state === 'done' ? ['report.html', ...results, ...fixes] : [];
   const downloads = files.map(
     (file, i) =>
-      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? 'fix file ' : ''}${file}</a>`,
+      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? `fix file ${fixNameFor(batch.name, file)}` : file}</a>`,
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],

@@ -5,7 +5,7 @@ import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
-import { discardedAgain } from '../../order/fixing.ts';
+import { discardedAgain, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
@@ -26,10 +26,11 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   const filter = await deadLetterFilter(args, context);
   const { discard, wouldDiscard } = createDiscard(context);
   const kinds = tallyOf<DeadLetterKind>();
-  const plan = await forEach(filter, async (one) => counted(await wouldDiscard(one), one, kinds), context);
+  const planned: Planned = new Map();
+  const plan = await forEach(filter, async (one) => counted(await wouldDiscard(one), one, { kinds, planned }), context);
   const isFinal = args.yes && !args.dryRun;
   if (!args.json) shell.out(await noneOf(plan.total(), filter, context));
-  if (!args.json) shell.out(planText(plan, kinds, isFinal));
+  if (!args.json) shell.out(planText(plan, { kinds, planned }, isFinal));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), kinds: kinds.counts() });
@@ -61,9 +62,17 @@ function missingFilter(): PoSyncError {
   );
 }
 
+/** One of those that would be discarded of each kind, and of each kind one whose number another file has. */
+type Planned = Map<string, Pick<FoundDeadLetter, 'kind' | 'problems'>>;
+
+type Planning = { kinds: Tally<DeadLetterKind>; planned: Planned };
+
 /** Counts what would be discarded by kind. */
-function counted(verdict: DiscardVerdict, { kind }: FoundDeadLetter, kinds: Tally<DeadLetterKind>): DiscardVerdict {
-  if (verdict === 'discarded') kinds.add(kind);
+function counted(verdict: DiscardVerdict, letter: FoundDeadLetter, { kinds, planned }: Planning): DiscardVerdict {
+  if (verdict !== 'discarded') return verdict;
+  const { kind, problems = [] } = letter;
+  kinds.add(kind);
+  planned.set(`${kind} ${problems.some(({ code }) => code === NUMBER_KNOWN)}`, { kind, problems });
   return verdict;
 }
 
@@ -87,7 +96,7 @@ export async function noneOf(total: number, filter: DeadLetterFilter, context: O
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isFinal: boolean): string {
+function planText(plan: Tally<DiscardVerdict>, { kinds, planned }: Planning, isFinal: boolean): string {
   const { discarded = 0, ...left } = plan.counts();
   const lines = Object.entries(left).map(
     ([why, number]) => `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
@@ -95,7 +104,7 @@ function planText(plan: Tally<DiscardVerdict>, kinds: Tally<DeadLetterKind>, isF
   return [
     discarded === 0 || isFinal
       ? ''
-      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${discardedAgain(Object.keys(kinds.counts()).map((kind) => ({ kind: kind as DeadLetterKind })))}\n`,
+      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${discardedAgain([...planned.values()])}\n`,
     ...lines,
   ].join('');
 }

@@ -76,7 +76,7 @@ function againSteps(appearances: OrderHistory['appearances']): string[] {
 function untilReported({ batch }: { batch: string }): string[] {
   return [
     `Its fix file is written when batch ${batch} is finished.`,
-    'If that takes too long, drop the complete corrected order as a new file.',
+    'If that takes too long, drop the complete corrected order as a new file: it is sent, but what was changed is not recorded.',
   ];
 }
 

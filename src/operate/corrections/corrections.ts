@@ -158,7 +158,7 @@ function unlessInProgress(letter: FoundDeadLetter, batch: Batch | undefined): (e
 function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncError {
   const why = isHeld ? 'it is held until a person releases or cancels it' : 'other orders of it are in progress';
   return new PoSyncError('batch-in-progress', `The form is here when ${file} is finished: ${why}.`, {
-    remedy: `${isHeld ? 'Ask your operator to do so. ' : ''}If that takes too long, drop the complete corrected order as a new file.`,
+    remedy: `${isHeld ? 'Ask your operator to do so. ' : ''}If that takes too long, drop the complete corrected order as a new file: it is sent, but what was changed is not recorded.`,
     facts: { batch },
   });
 }

@@ -28,7 +28,7 @@ export const CLERK_HELP: readonly string[] = [
   'It contains only the rows that need you, with your own columns; _error_message says what to correct.',
   'Correct the values, and keep all columns, also those that begin with _error.',
   'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
-  'Save the file and drop it into the inbox that the report names.',
+  'Save the file and drop it into the inbox that the report names. If your name should be on the page Corrections, send the order with the form on its page, or the file with the page Upload.',
   'Orders that were accepted are never sent again. If you drop a file twice, the second report names the first: what was settled there, discard here.',
   'The line becomes green when every order is settled. An order in conflict: agree with the supplier and discard it, or ask your operator. Orders in doubt are for your operator.',
 ];
