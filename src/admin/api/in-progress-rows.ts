@@ -23,7 +23,7 @@ export async function withOrdersInProgress<Row extends DeadLetterRow>(
 /** The filter with the rows that are in progress in another file, if it selects what another file has. */
 export async function inProgressToo(api: ApiContext, filter: RowFilter): Promise<RowFilter> {
   if (!filter.already) return filter;
-  const { already, ...others } = filter;
+  const { already: _, ...others } = filter;
   const { items } = await (await api.tables()).letters.page(others, LOOKED);
   const unmarked = items.filter((row) => row.already === undefined);
   const marked = (await withOrdersInProgress(api, unmarked)).filter((row) => row.already !== undefined);

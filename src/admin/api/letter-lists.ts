@@ -44,10 +44,8 @@ export async function letterBook(api: ApiContext, url: URL): Promise<Reply> {
     const { items, next } = await letters.page(filter, LOOKED, after);
     return { items: after === undefined ? await withOrdersInProgress(api, items) : items, next };
   };
-  const titles = [
-    ...['Order number', 'Line', 'File', 'Kind', 'Column', 'Value', 'What is wrong, and what to enter'],
-    ...['Items', 'In another file', `Last (${zoneOf(url)})`, 'Batch'],
-  ];
+  const what = 'Order number|Line|File|Kind|Column|Value|What is wrong, and what to enter|Items|In another file';
+  const titles = [...what.split('|'), `Last (${zoneOf(url)})`, 'Batch'];
   return workbookReply(workbookOf('Orders that need you', titles, letterRows(marked, at)), 'orders-that-need-you.xlsx');
 }
 
@@ -74,10 +72,9 @@ export async function correctionBook(api: ApiContext, url: URL): Promise<Reply> 
   const at = timeIn(url);
   const { page, total } = await correctionsIn(api, url);
   requireFew(total);
-  const titles = [
-    ...[`Settled (${zoneOf(url)})`, 'Person', 'Order number', 'New number', 'Line', 'File', 'Kind', 'What was wrong'],
-    ...['What happened', 'In file', 'What was changed', 'Batch', 'Settled in'],
-  ];
+  const what =
+    'Person|Order number|New number|Line|File|Kind|What was wrong|What happened|In file|What was changed|Batch|Settled in';
+  const titles = [`Settled (${zoneOf(url)})`, ...what.split('|')];
   return workbookReply(workbookOf('Corrections', titles, correctionRows(page, at)), 'corrections.xlsx');
 }
 
