@@ -180,7 +180,9 @@ describe('files of a report', () => {
     '%s is a download with its bytes',
     async (name) => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/${name}`);
-      expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
+      expect(answer.headers.get('content-disposition')).toMatch(
+        /^attachment; filename="[\w.-]+"(?:; filename\*=UTF-8''[\w.%-]+)?$/,
+      );
       const bytes = Buffer.from(await answer.arrayBuffer());
       expect(bytes).toEqual(await readFile(path.join(place.reports, batch, name)));
     },
@@ -241,6 +243,7 @@ it('every documented path exists, and every path of the API is documented', asyn
       'api/upload-routes',
       'api/plan-routes',
       'api/order-list-route',
+      'api/letter-lists',
       'http/sign-in',
     ].map((name) => readFile(path.resolve(import.meta.dirname, `../../src/admin/${name}.ts`), 'utf8')),
   );

@@ -15,14 +15,12 @@ import { readQuery } from './query.ts';
 
 /** Open and closed dead letters as downloads. */
 export function letterListRoutes(api: ApiContext): Route[] {
-  const lists = {
-    'corrections.csv': correctionListReply,
-    'corrections.xlsx': correctionBook,
-    'dead-letters.xlsx': letterBook,
-  };
-  return Object.entries(lists).map(([name, reply]) =>
-    api.needingRedis({ method: 'GET', path: `/api/v1/${name}`, handle: ({ url }) => reply(api, url) }),
-  );
+  const routes: Route[] = [
+    { method: 'GET', path: '/api/v1/corrections.csv', handle: ({ url }) => correctionListReply(api, url) },
+    { method: 'GET', path: '/api/v1/corrections.xlsx', handle: ({ url }) => correctionBook(api, url) },
+    { method: 'GET', path: '/api/v1/dead-letters.xlsx', handle: ({ url }) => letterBook(api, url) },
+  ];
+  return routes.map(api.needingRedis);
 }
 
 /** Lines of a workbook, as of a list of items. */
