@@ -170,6 +170,8 @@ it('a batch whose file stays away ends when it is cancelled, and its report list
   const { batch } = (await shown(place)) ?? { batch: '' };
   await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
   await place.run(['resume']);
+  // A file that is looked for before its orders are sent is missing, too: cancelling would cancel them.
+  await until('their outcomes', async () => (await json(place, 'status')).queue.unsettledOrders === 0);
   await said(place, 'gone.csv is missing');
   await place.run(['batches', 'cancel', batch, '--yes']);
   const report = await until('the report', async () =>
