@@ -1,12 +1,13 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { calledOffIn } from '../order/other-reading.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
+import { cancellationKind, isNotCancelled } from './cancellation-names.ts';
 
 /**
  * What a column or key beside the fields can say about its record. `status`, `type` and `remark`: in words; `action`: in
- * the codes of a program; `flag`: by any value but no; `mark`: by yes; `release`: by no; `unit`: that the quantity counts
- * more than pieces; `change`: another quantity; `other`: another number or article; `open`: that nothing is open; `sign`:
- * that the quantity is below zero; `list`: further items.
+ * the codes of a program; `flag`: by any value but no; `word`: by yes or in words; `mark`: by yes; `release`: by no; `unit`:
+ * that the quantity counts more than pieces; `change`: another quantity; `other`: another number or article; `open`: that
+ * nothing is open; `sign`: that the quantity is below zero; `list`: further items.
  */
 type Kind =
   | 'status'
@@ -14,6 +15,7 @@ type Kind =
   | 'remark'
   | 'action'
   | 'flag'
+  | 'word'
   | 'mark'
   | 'release'
   | 'open'
@@ -28,10 +30,6 @@ export type Said = 'called-off' | 'other-value' | 'nested';
 
 /** Names without case, spaces and separators. */
 const KINDS: readonly [Kind, RegExp][] = [
-  [
-    'flag',
-    /^(?:is)?(?:cancell?ed|deleted|storniert|gelöscht)(?:at|on|date|am)?$|^(?:loekz|löschkennzeichen|deletionindicator|stornokennzeichen)$|^(?:cancell?ed|stornierte|rejected)(?:quantity|qty|menge|anzahl)$|^(?:superseded|replaced)by$|^ersetztdurch$/,
-  ],
   ['action', /^(?:action(?:code)?|aktion|operation|op|change(?:type|indicator)|änderungskennzeichen)$/],
   ['status', /status$|^(?:order|document|line|item)?state$|zustand$|^(?:estado|stato|statut)$/],
   ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
@@ -41,7 +39,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   ],
   [
     'mark',
-    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|archived|donotorder|optional|alreadyordered|bereitsbestellt|erledigt|done)\??$/,
+    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|inactive|inaktiv|ungültig|hinfällig|archived|donotorder|nichtbestellen|optional|alreadyordered|bereitsbestellt|erledigt|done)\??$/,
   ],
   [
     'release',
@@ -96,7 +94,7 @@ const MOST_KNOWN = 1_000;
 function kindOf(name: string): Kind | undefined {
   if (known.has(name)) return known.get(name);
   const plain = plainName(name).replace(/[-_.]/g, '');
-  const kind = KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
+  const kind = cancellationKind(name) ?? KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
   if (known.size < MOST_KNOWN && name.length < 100) known.set(name, kind);
   return kind;
 }
@@ -161,7 +159,7 @@ export function calledOffSentence(field: string, value: string): string {
 }
 
 function saysNo(kind: Kind, value: boolean): boolean {
-  return value ? kind === 'flag' || kind === 'mark' : kind === 'release';
+  return value ? kind === 'flag' || kind === 'word' || kind === 'mark' : kind === 'release';
 }
 
 function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
@@ -185,7 +183,9 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
 function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, text: string): boolean {
   switch (kind) {
     case 'flag':
-      return !NO.test(text);
+      return !NO.test(text) && !isNotCancelled(text);
+    case 'word':
+      return YES.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
     case 'mark':
       return YES.test(text);
     case 'release':

@@ -30,6 +30,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/parse/csv/table-body.test.ts'],
   },
   {
+    without: 'the names of columns that say that a row is cancelled',
+    file: 'src/validate/said-beside.ts',
+    find: 'cancellationKind(name) ?? ',
+    replace: '',
+    tests: ['test/validate/cancellation-names.test.ts'],
+  },
+  {
     without: 'the word of a called-off order in its signature',
     file: 'src/report/signature.ts',
     find: "error.code === 'called-off'",
