@@ -49,6 +49,7 @@ const LONG = [
   'test/end-to-end/removed-while-paused.test.ts',
   'test/end-to-end/round-trip.test.ts',
   'test/end-to-end/shared-inbox.test.ts',
+  'test/end-to-end/unread-orders.test.ts',
   'test/log/tracing/tracing.test.ts',
   'test/parse/unreadable.test.ts',
   'test/parse/xlsx/raw-workbook.test.ts',

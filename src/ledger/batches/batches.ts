@@ -4,7 +4,7 @@ import type { FileShape } from '../../order/record.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { type Lease, takeLease } from '../../redis/lease.ts';
-import { readScript, runScript } from '../../redis/script.ts';
+import { readScript, repliesOf, runScript, type Transaction } from '../../redis/script.ts';
 import type { StoredResult } from '../entry.ts';
 import { createAftermath, type SameContent } from './aftermath.ts';
 import { type BatchError, type ControlDeps, createBatchControl, type TurnedAway } from './batch-control.ts';
@@ -105,10 +105,9 @@ export function createBatches(deps: BatchesDeps) {
 }
 
 function createReads({ redis, keys, config }: BatchesDeps) {
-  async function find(batch: string): Promise<Batch | undefined> {
-    const fields = await redis.hgetall(keys.batch(batch));
-    return fields['batch'] === undefined ? undefined : placeNow(decode(fields), config);
-  }
+  const placed = async (fields: Record<string, string>): Promise<Batch | undefined> =>
+    fields['batch'] === undefined ? undefined : placeNow(decode(fields), config);
+  const find = async (batch: string) => placed(await redis.hgetall(keys.batch(batch)));
 
   /** Which orders are counted already: a test by ordinal. */
   async function counted(batch: string): Promise<(ordinal: number) => boolean> {
@@ -131,11 +130,17 @@ function createReads({ redis, keys, config }: BatchesDeps) {
     return redis.smembers(keys.finished);
   }
 
-  /** Batches that are not done, oldest first. */
-  async function underWay(): Promise<Batch[]> {
-    const found = await Promise.all((await redis.smembers(keys.active)).map(find));
-    return found.filter((batch) => batch !== undefined).sort((a, b) => a.startedAt - b.startedAt);
+  /** Batches that are not done, oldest first, and the replies to what `ask` adds to the same transaction. */
+  async function underWayWith(ask: (step: Transaction) => Transaction): Promise<{ found: Batch[]; more: unknown[] }> {
+    const active = await redis.smembers(keys.active);
+    const step = active.reduce((all, batch) => all.hgetall(keys.batch(batch)), redis.multi());
+    const replies = await repliesOf(ask(step));
+    const fields = replies.slice(0, active.length) as Record<string, string>[];
+    const found = (await Promise.all(fields.map(placed))).filter((batch) => batch !== undefined);
+    return { found: found.sort((a, b) => a.startedAt - b.startedAt), more: replies.slice(active.length) };
   }
+
+  const underWay = async (): Promise<Batch[]> => (await underWayWith((step) => step)).found;
 
   /** At most `most` names of batches, the newest first, beginning at `from`. */
   function names(from: number, most: number): Promise<string[]> {
@@ -147,7 +152,7 @@ function createReads({ redis, keys, config }: BatchesDeps) {
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }
 
-  return { find, counted, results, resultsKept, finished, underWay, names, nameOf };
+  return { find, counted, results, resultsKept, finished, underWay, underWayWith, names, nameOf };
 }
 
 function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promise<Batch | undefined>) {

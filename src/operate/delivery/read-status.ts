@@ -9,7 +9,7 @@ import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/l
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
 import { type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { readWaits, type WaitGroup } from '../orders/read-waits.ts';
+import { type OpenOrders, readOpenOrders, readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
 import { type EndedPause, endedPauses, endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
@@ -30,7 +30,7 @@ export type Status = {
   now: number;
   daemons: LivingDaemon[];
   sources: SourceStatus[];
-  /** `unreadOrders`: of files that are read when a wait ends; they are not among the unsettled ones. */
+  /** `unreadOrders`: of files that are read as orders before them are delivered; they are not among the unsettled ones. */
   queue: QueueFigures & { unreadOrders: number };
   /** What orders without an outcome wait for, and last the dead letters that wait for a person. */
   waits: WaitGroup[];
@@ -85,6 +85,8 @@ export async function readStatus(
   const { redis, keys, time } = store;
   const newest = newestBatches(batches);
   const living = livingDaemons({ redis, keys });
+  const open = await readOpenOrders(context);
+  const underWay = open.batches;
   const [
     daemons,
     shownQueue,
@@ -93,7 +95,6 @@ export async function readStatus(
     accepted,
     createdTwice,
     { failure },
-    underWay,
     unreadable,
     token,
     pauses,
@@ -101,13 +102,12 @@ export async function readStatus(
     sources,
   ] = await Promise.all([
     living,
-    queueOf(context),
-    readWaits(context),
+    queueOf(context, open),
+    readWaits(context, open),
     counts.letters(),
     counts.accepted(),
     context.ledger.listedTwice.count(),
     listState(store),
-    batches.underWay(),
     newest.then((all) => unreadableFiles(all, context)),
     tokenStatus(store),
     breaker.reasons(),
@@ -140,12 +140,12 @@ export async function readStatus(
 
 const waitForList = (batches: readonly Batch[]): boolean => batches.some((batch) => batch.waitsForList);
 
-async function queueOf({ config, store, queue }: OperatorContext): Promise<QueueFigures> {
-  const { redis, keys } = store;
-  const [waitingJobs, unsettled, ordersInDoubt, elsewhere] = await Promise.all([
+async function queueOf(
+  { config, store, queue }: OperatorContext,
+  { due: { total: unsettled }, doubt: { total: ordersInDoubt } }: OpenOrders,
+): Promise<QueueFigures> {
+  const [waitingJobs, elsewhere] = await Promise.all([
     queue.waiting(),
-    redis.zcard(keys.due),
-    redis.zcard(keys.doubt),
     // Who only looks may not read `data`.
     waitingElsewhere(config, store).catch(() => []),
   ]);

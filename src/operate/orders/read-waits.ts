@@ -1,12 +1,12 @@
 import { nextTurnAt } from '../../deliver/guards.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import type { Entry } from '../../ledger/entry.ts';
+import type { Entry, Known } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
 import { isBeating, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
+import { canBeTried, noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
 
 /**
  * Orders that wait for the same. `oldest`: the one whose file was taken first (`since`, in milliseconds); a dead letter is
@@ -21,6 +21,12 @@ export type WaitGroup = Wait & {
 type WaitContext = Pick<OperatorContext, 'batches' | 'breaker' | 'ledger'> & {
   store: Pick<OperatorContext['store'], 'redis' | 'keys' | 'time'>;
 };
+
+/** Orders without an outcome, and the batches that are not done, oldest first. */
+export type OpenOrders = { batches: Batch[]; due: OpenSet; doubt: OpenSet };
+
+/** How many orders a set has, and the first of them with the time when each is looked at. */
+type OpenSet = { total: number; first: { number: string; at: number }[] };
 
 /** Orders that are examined one by one in each of the two sets; the rest are only counted. */
 const MOST = 10_000;
@@ -51,14 +57,18 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
 }
 
 /** What the orders that are not settled wait for, the largest group first. Dead letters are not among them. */
-export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
+export async function readWaits(context: WaitContext, open?: OpenOrders): Promise<WaitGroup[]> {
   const around = await readSurroundings(context);
+  const all = open ?? (await readOpenOrders(context));
   const groups = new Map<string, WaitGroup>();
-  const seen = new Map<string, number>();
-  for (const set of ['due', 'doubt'] as const) await addSet(set, groups, { around, seen }, context);
+  const tally = createTally(all);
+  for (const set of ['due', 'doubt'] as const) await addSet(all[set], groups, { around, tally }, context);
   const { orders, oldest, ofBatchNo } = await context.ledger.followers.count(MOST);
-  const waiting = ({ batch, no }: Batch) => (seen.get(batch) ?? 0) + (ofBatchNo.get(no) ?? 0);
-  if (!groups.has('unexamined')) await addUnread(groups, around, waiting, context);
+  addUnread(
+    groups,
+    around,
+    tally.unread(({ no }) => ofBatchNo.get(no) ?? 0),
+  );
   if (orders > 0) {
     const since = oldest && claimTimeOf(oldest.batch);
     const first = oldest && since !== undefined && { oldest: { ...oldest, since } };
@@ -68,43 +78,36 @@ export async function readWaits(context: WaitContext): Promise<WaitGroup[]> {
   return [...groups.values()].sort((a, b) => b.orders - a.orders);
 }
 
-/** What is left of the files that wait; of every file while no daemon reads. `waiting`: how many orders of a batch wait. */
-async function addUnread(
-  groups: Map<string, WaitGroup>,
-  around: Surroundings,
-  waiting: (batch: Batch) => number,
-  { batches }: WaitContext,
-): Promise<void> {
+const TURN: WaitGroup = { for: 'turn', reason: '', orders: 0 };
+
+/** What is left of the files: it is read as the orders before it are delivered, or when a daemon reads again. */
+function addUnread(groups: Map<string, WaitGroup>, around: Surroundings, unread: ReadonlyMap<Batch, number>): void {
   const { isRead = false, isServed } = around;
-  const first = groups.entries().find(([key]) => !/^(release|file) /.test(key));
-  const whole: [string, WaitGroup] | undefined = isRead ? first : ['daemon', { ...noReader(isServed), orders: 0 }];
-  for (const batch of await batches.underWay()) {
+  const first = groups.entries().find(([, { for: kind }]) => canBeTried(kind) || kind === 'first-list');
+  const whole: [string, WaitGroup] = isRead
+    ? (first ?? ['turn', TURN])
+    : ['daemon', { ...noReader(isServed), orders: 0 }];
+  for (const [batch, left] of unread) {
+    if (left <= 0) continue;
     const own = waitOfFile(batch, around);
-    const isWaiting = batch.state === 'reading' && (!isRead || (own ?? batch.waitsAfter) !== undefined);
-    const left = isWaiting ? (totalOrders(batch) ?? 0) - countSettled(batch.counts) - waiting(batch) : 0;
-    const [key, group] = own ? [`${own.for} ${own.reason}`, { ...own, orders: 0 }] : (whole ?? []);
-    if (left <= 0 || key === undefined) continue;
-    const before: WaitGroup | undefined = groups.get(key) ?? group;
-    if (before) groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
+    const [key, group] = own ? [`${own.for} ${own.reason}`, { ...own, orders: 0 }] : whole;
+    const before: WaitGroup = groups.get(key) ?? group;
+    groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
   }
 }
 
 async function addSet(
-  set: 'due' | 'doubt',
+  { total, first }: OpenOrders['due'],
   groups: Map<string, WaitGroup>,
-  { around, seen }: { around: Surroundings; seen: Map<string, number> },
-  { store, ledger }: WaitContext,
+  { around, tally }: { around: Surroundings; tally: ReturnType<typeof createTally> },
+  { ledger }: WaitContext,
 ): Promise<void> {
-  const { redis, keys } = store;
-  const flat = await redis.zrange(keys[set], 0, String(MOST - 1), 'WITHSCORES');
-  const numbers = flat.filter((_, i) => i % 2 === 0);
-  const known = await ledger.lookup(numbers);
+  const known = await ledger.lookup(first.map(({ number }) => number));
   for (const [i, one] of known.entries()) {
-    if (one.kind !== 'open') continue;
-    seen.set(one.entry.batch, (seen.get(one.entry.batch) ?? 0) + 1);
-    addOrder(groups, one.entry, waitOf(one.entry, Number(flat[2 * i + 1]), around));
+    tally.add(one);
+    if (one.kind === 'open') addOrder(groups, one.entry, waitOf(one.entry, first[i]?.at ?? 0, around));
   }
-  const rest = (await redis.zcard(keys[set])) - numbers.length;
+  const rest = total - first.length;
   if (rest <= 0) return;
   const all = rest + (groups.get('unexamined')?.orders ?? 0);
   groups.set('unexamined', { for: 'unexamined', reason: 'not examined one by one', orders: all });
@@ -128,4 +131,63 @@ function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): voi
     ...(isOlder ? { oldest, reason: wait.reason } : {}),
     ...(Number.isFinite(until) ? { until } : {}),
   });
+}
+
+/** Reads both sets and the batches in one step: while orders are delivered, figures of different moments do not add up. */
+export async function readOpenOrders({ store: { keys }, batches }: WaitContext): Promise<OpenOrders> {
+  const last = String(MOST - 1);
+  const { found, more } = await batches.underWayWith((step) =>
+    step
+      .zcard(keys.due)
+      .zrange(keys.due, 0, last, 'WITHSCORES')
+      .zcard(keys.doubt)
+      .zrange(keys.doubt, 0, last, 'WITHSCORES'),
+  );
+  const [dueTotal, due, doubtTotal, doubt] = more;
+  return { batches: found, due: setOf(dueTotal, due), doubt: setOf(doubtTotal, doubt) };
+}
+
+function setOf(total: unknown, members: unknown): OpenSet {
+  const flat = Array.isArray(members) ? members.map(String) : [];
+  const first = flat.flatMap((number, i) => (i % 2 === 0 ? [{ number, at: Number(flat[i + 1]) }] : []));
+  return { total: Number(total), first };
+}
+
+/** Counts the orders of each batch that were open when the sets were read, whatever became of them since. */
+function createTally({ batches, due, doubt }: OpenOrders) {
+  const ofBatch = new Map<string, number>();
+  let counted = 0;
+
+  return {
+    add(known: Known): void {
+      const batch =
+        known.kind === 'accepted' ? nameOf(known.compact.batchNo) : known.kind === 'open' && known.entry.batch;
+      if (!batch) return;
+      counted += 1;
+      ofBatch.set(batch, (ofBatch.get(batch) ?? 0) + 1);
+    },
+    /** How many orders of each batch that is being read are not read yet. `repeats`: how many of its orders wait for the same order. */
+    unread(repeats: (batch: Batch) => number): Map<Batch, number> {
+      const left = new Map(batches.map((batch) => [batch, leftOf(batch) - repeats(batch)]));
+      // Those that were not examined are of files that are read to their end, as far as these have any left.
+      let rest = due.total + doubt.total - counted;
+      for (const [{ state }, orders] of left) if (state !== 'reading') rest -= Math.max(0, orders);
+      const unread = new Map<Batch, number>();
+      for (const [batch, orders] of left) {
+        if (batch.state !== 'reading') continue;
+        const others = Math.max(0, Math.min(rest, orders));
+        rest -= others;
+        unread.set(batch, orders - others);
+      }
+      return unread;
+    },
+  };
+
+  function nameOf(batchNo: number): string | undefined {
+    return batches.find(({ no }) => no === batchNo)?.batch;
+  }
+
+  function leftOf(batch: Batch): number {
+    return (totalOrders(batch) ?? 0) - countSettled(batch.counts) - (ofBatch.get(batch.batch) ?? 0);
+  }
 }

@@ -189,13 +189,13 @@ export function waitText({
     case 'pause':
       return `the end of the pause${why}`;
     case 'slow-down':
-      return 'the end of a wait that the API asked for';
+      return `the end of a wait that the API asked for${more}`;
     case 'retry':
       return `its next attempt${why}`;
     case 'rate-limit':
-      return 'its turn under the rate limit';
+      return `its turn under the rate limit${more}`;
     case 'turn':
-      return 'a free slot for a call';
+      return `a free slot for a call${more}`;
     case 'answer':
       return `an answer of the API${why}`;
     case 'list':
@@ -207,7 +207,7 @@ export function waitText({
     case 'file':
       return `the file of its batch${why}`;
     case 'unexamined':
-      return 'not examined one by one';
+      return `not examined one by one${more}`;
   }
 }
 

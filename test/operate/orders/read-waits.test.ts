@@ -74,7 +74,10 @@ describe('the orders that wait', () => {
     expect(wait).toMatchObject({ for: 'pause', orders: 1, unread: 1998 });
     expect(others).toEqual([]);
     expect(wait && waitText(wait)).toBe('the end of the pause (1,998 more are read then): paused by the test');
+    // A file is read on in portions, and the others of it are not read in between either.
     await batches.readingWaits(batch, undefined);
+    expect((await readWaits(rig))[0]).toMatchObject({ orders: 1, unread: 1998 });
+    await batches.admitted(batch, 2000, '');
     expect((await readWaits(rig))[0]).not.toHaveProperty('unread');
   });
 
@@ -121,6 +124,12 @@ describe('the orders that wait', () => {
       expect(noReader && waitText(noReader)).toBe('a daemon; none reads files (8 more are read then)');
     }
     await using _intake = await startBeating('intake');
-    expect((await readWaits(rig)).every(({ unread }) => unread === undefined)).toBe(true);
+    // Now for one that delivers.
+    expect(await readWaits(rig)).toMatchObject([
+      { for: 'daemon', reason: 'no daemon is running', orders: 1, unread: 8 },
+    ]);
+    await using _both = await startBeating();
+    const [turn] = await readWaits(rig);
+    expect(turn && waitText(turn)).toBe('a free slot for a call (8 more are read then)');
   });
 });
