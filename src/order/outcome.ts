@@ -74,3 +74,14 @@ export type OrderResult = {
   code: string;
   message: string;
 };
+
+/** Of a cancelled batch that is finished: orders were accepted, and none was left to withdraw. */
+export function isTooLate({ accepted, cancelled }: Pick<OutcomeCounts, 'accepted' | 'cancelled'>): boolean {
+  return accepted > 0 && cancelled === 0;
+}
+
+/** How a cancellation ended, as the state of its batch. */
+export function cancelledWord(counts: Pick<OutcomeCounts, 'accepted' | 'cancelled'>): string {
+  if (isTooLate(counts)) return 'cancelled too late';
+  return counts.accepted > 0 ? 'partly cancelled' : 'cancelled';
+}

@@ -142,7 +142,7 @@ type Sources = Pick<Config, 'sources'>;
 
 /** A settled batch as its report shows it, with `open` dead letters. */
 async function recalledBatch(report: Report, open: number, { sources }: Sources): Promise<RecalledBatch> {
-  const { batch, source, file, sha256, by, counts, error, repeats } = report;
+  const { batch, source, file, sha256, by, counts, error, repeats, cancelledBy } = report;
   const startedAt = Date.parse(report.startedAt);
   const finishedAt = Date.parse(report.finishedAt ?? report.startedAt);
   const from = sources.find(({ name }) => name === source);
@@ -172,7 +172,8 @@ async function recalledBatch(report: Report, open: number, { sources }: Sources)
       ...inspectionOf(report),
       ...(error && { unreadable: JSON.stringify(error) }),
       ...(repeats && { repeats: JSON.stringify(sameContent(repeats)) }),
-      ...(counts.cancelled > 0 && { cancelled: finishedAt }),
+      ...((counts.cancelled > 0 || cancelledBy) && { cancelled: finishedAt }),
+      ...(cancelledBy && { cancelledBy: JSON.stringify({ ...cancelledBy, at: Date.parse(cancelledBy.at) }) }),
       ...(settledPath !== undefined && { settledPath }),
     },
   };

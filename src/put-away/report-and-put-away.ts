@@ -207,7 +207,7 @@ type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock };
 /** Builds the step that turns a batch into its `report.json`. */
 function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
-    const { inspection, counts, startedAt, lastAt, held, repeats } = batch;
+    const { inspection, counts, startedAt, lastAt, held, repeats, cancelledBy } = batch;
     const inbox = inboxFor(batch, config);
     const ended = state === 'finished' || state === 'unreadable';
     const pauses = await breaker.during(startedAt, ended ? lastAt : clock.now());
@@ -226,6 +226,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
       finishedAt: ended ? iso(lastAt) : null,
       state,
       ...(state === 'held' && held ? { held: { reason: held.reason, since: iso(held.since) } } : {}),
+      ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
       ...(repeats && { repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) } }),
       counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? 0, ...counts },
       ...(inbox === undefined ? {} : { inbox }),

@@ -1,5 +1,7 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import { iso } from '../core/format.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Closings, closedBy, closingFor, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
@@ -15,9 +17,10 @@ import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
+type Known = { accepted?: Accepted; lookup?: Ledger['lookup'] };
 
 /** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
-type Now = { open: number; unreadable?: Report['error']; accepted?: Accepted; lookup?: Ledger['lookup'] };
+type Now = Pick<Batch, 'open' | 'cancelledBy'> & { unreadable?: Batch['unreadable'] } & Known;
 
 /**
  * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
@@ -26,7 +29,7 @@ type Now = { open: number; unreadable?: Report['error']; accepted?: Accepted; lo
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, accepted, lookup }: Now,
+  { open, unreadable, cancelledBy, accepted, lookup }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -35,6 +38,7 @@ export async function refreshReport(
   const report: Report = {
     ...before,
     ...(unreadable === undefined ? {} : { state: 'unreadable', error: unreadable }),
+    ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
     open,
     ...laterFilesIn(closings),
   };

@@ -24,6 +24,8 @@ export type Report = {
   state: 'running' | 'held' | 'finished' | 'unreadable';
   /** Why the batch waits for a person to release it. */
   held?: { reason: string; since: string };
+  /** The person who cancelled what was not sent yet, which may have been nothing. */
+  cancelledBy?: { at: string; who: string };
   /** `text`: the line of the file that the error names, cut around its column. */
   error?: { code: string; message: string; remedy?: string; line?: number; column?: number; text?: string };
   /** The batch of a later file with the same source and name that could be read; only for an unreadable file. */
@@ -46,6 +48,11 @@ export type Report = {
 /** Whether the file was readable, and was changed after some or all of its orders were admitted. */
 export function wasChanged({ error }: Pick<Report, 'error'>): boolean {
   return error?.code === 'unreadable-changed';
+}
+
+/** Whether somebody wanted to stop the file, also when nothing was left to withdraw. */
+export function isCancelled({ counts, cancelledBy }: Pick<Report, 'counts' | 'cancelledBy'>): boolean {
+  return counts.cancelled > 0 || cancelledBy !== undefined;
 }
 
 /** What ends an unreadable version of an export: nobody can drop it. */

@@ -465,4 +465,10 @@ it('a cancellation names what was accepted before, and that the rest of the file
   expect(cancelledText(batch, { cancelled: 2, accepted: 0, underWay: 0, reading: false })).toBe(
     '2 orders of b1 cancelled.',
   );
+  expect(cancelledText(batch, { cancelled: 0, accepted: 56, underWay: 2, reading: false })).toBe(
+    'Too late: no order of b1 could be cancelled; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent and could not be cancelled.',
+  );
+  expect(cancelledText(batch, { cancelled: 0, accepted: 0, underWay: 0, reading: false })).toBe(
+    '0 orders of b1 cancelled.',
+  );
 });

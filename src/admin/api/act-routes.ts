@@ -43,7 +43,7 @@ export function actRoutes(api: ApiContext): Route[] {
           const { back, ...fields } = body as Record<string, string>;
           const request = { ...readRequest(fields), on: onOf(url, params) };
           return runAct(name, request, principal, api).then(
-            ({ text }) => leadBack(back, api.notes.keep({ text, isGood: true })),
+            ({ text, isInVain = false }) => leadBack(back, api.notes.keep({ text, isGood: !isInVain })),
             (error: unknown) => leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
           );
         },

@@ -3,6 +3,7 @@ import {
   cancelBatch,
   cancelledText,
   dismissLost,
+  isInVain,
   notHeld,
   releaseBatch,
   releasedText,
@@ -21,8 +22,8 @@ import { readLetter } from './dead-letter-routes.ts';
 /** What a person asks for. `on`: a batch, a dead letter or an order. `confirm`: the name of a protected environment. */
 export type Request = { on: string; confirm?: string; reason?: string; as?: Resolution };
 
-/** What an act did: as JSON, and in a sentence. */
-export type Done = { document: object; text: string };
+/** What an act did: as JSON, and in a sentence. `isInVain`: not what the person wanted. */
+export type Done = { document: object; text: string; isInVain?: boolean };
 
 type Act = (context: OperatorContext, request: Request, api: ApiContext) => Promise<Done>;
 
@@ -86,7 +87,7 @@ async function cancel(context: OperatorContext, { on }: Request): Promise<Done> 
     return { document: { batch: batch.batch, ...end }, text };
   }
   const end = await cancelBatch(batch, context);
-  return { document: { batch: batch.batch, ...end }, text: cancelledText(batch, end) };
+  return { document: { batch: batch.batch, ...end }, text: cancelledText(batch, end), isInVain: isInVain(end) };
 }
 
 const RETRIED: Record<RetryVerdict, string> = {

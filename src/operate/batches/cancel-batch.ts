@@ -1,13 +1,13 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
 import { isGone } from '../../core/regular-file.ts';
-import type { Batch } from '../../ledger/batches/batches.ts';
+import { type Batch, isFinished as hasAllOutcomes } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, ordersUnderWay } from '../../ledger/job.ts';
 import { cancelledResult } from '../../ledger/ledger.ts';
 import { next } from '../../ledger/state-machine/next.ts';
-import { countSettled } from '../../order/outcome.ts';
+import { countSettled, isTooLate } from '../../order/outcome.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type BatchView, CORRECT_FILE, isDismissed } from './list-batches.ts';
 
@@ -32,6 +32,8 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
   const { batches, clock, store, ledger, operator } = context;
   const before = await batches.find(name);
   await batches.cancel(name, { at: store.time.now(), who: operator.who });
+  // Its report may be written already, and does not say it.
+  if (before && hasAllOutcomes(before)) await store.redis.sadd(store.keys.refresh, name);
   let cancelled = 0;
   for (let look = 0; look < LOOKS; look += 1) {
     // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
@@ -67,11 +69,14 @@ function unreadIn({ inspection, counts }: Batch, underWay: number): number {
   return Math.max((inspection?.orders ?? 0) - countSettled(counts) - underWay, 0);
 }
 
+/** Whether a cancellation stopped no order, and some were or may have been sent. */
+export function isInVain({ cancelled, accepted, underWay, reading, unread = 0 }: Cancelled): boolean {
+  return cancelled === 0 && !reading && unread === 0 && accepted + underWay > 0;
+}
+
 /** What a cancellation did, in words. */
-export function cancelledText(
-  { batch }: Pick<Batch, 'batch'>,
-  { cancelled, accepted, underWay, reading, unread = 0 }: Cancelled,
-): string {
+export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled): string {
+  const { cancelled, accepted, underWay, reading, unread = 0 } = end;
   const kept = [
     accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (results.csv of its report lists them)` : '',
     underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
@@ -83,12 +88,15 @@ export function cancelledText(
       : '',
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
+  if (isInVain(end)) return `Too late: no order of ${batch} could be cancelled${more}.`;
   return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.`;
 }
 
 /** By whom and when a batch was cancelled; undefined if it was not. */
-export function cancelledBy({ cancelled, cancelledBy: by }: Batch): string | undefined {
+export function cancelledBy({ state, counts, cancelled, cancelledBy: by }: Batch): string | undefined {
   if (!cancelled) return undefined;
+  if (state === 'done' && isTooLate(counts))
+    return `too late: no order was left to withdraw${by ? ` when ${by.who} cancelled at ${stamp(by.at)}` : ''}`;
   return `orders that were not sent are cancelled${by ? `, by ${by.who} at ${stamp(by.at)}` : ''}`;
 }
 

@@ -6,7 +6,7 @@ import { environmentOf } from '../../intake/environment-marker.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { canBeOfFile } from '../../order/batch.ts';
-import { countNeedingPerson, countSettled } from '../../order/outcome.ts';
+import { cancelledWord, countNeedingPerson, countSettled } from '../../order/outcome.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -188,7 +188,7 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 /** The standing for people: a batch whose orders all have their outcome waits only for its report. */
 export function standingText({ batch, standing }: BatchView): string {
   if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
-  if (standing === 'finished' && batch.cancelled) return batch.counts.accepted ? 'partly cancelled' : 'cancelled';
+  if (standing === 'finished' && batch.cancelled) return cancelledWord(batch.counts);
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
 

@@ -1,7 +1,7 @@
 import { count, orders } from '../../core/format.ts';
 import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { isForExport, type Report } from '../report.ts';
+import { isCancelled, isForExport, type Report } from '../report.ts';
 import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
 
@@ -86,8 +86,9 @@ function laterReport({ repeatedBy }: Report): Html[] {
 }
 
 /** A person who cancels a wrong file does not want the rest of it either. */
-function leftByCancellation({ batch, counts: { cancelled } }: Report, { open, nameless }: Story): Html[] {
-  if (cancelled === 0) return [];
+function leftByCancellation(report: Report, { open, nameless }: Story): Html[] {
+  if (!isCancelled(report)) return [];
+  const { batch } = report;
   const them = open === 1 ? 'it' : 'all of them at once';
   return [
     html`<b>If the complete file was wrong, discard ${openText(open, nameless)} too.</b> The cancellation withdrew only what could have been sent. Discard ${them} in the dashboard: the page of this file links what needs a person. For your operator: ${command('po-sync', 'dead-letters', 'discard', '--batch', batch)}`,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
-import { OUTCOMES } from '../../order/outcome.ts';
-import { formatText, type Report, wasChanged } from '../report.ts';
+import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
+import { formatText, isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
@@ -169,7 +169,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
-  if (accepted === total) {
+  if (accepted === total && !isCancelled(report)) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
     return { mood: 'well', verdict, lead: '' };
   }
@@ -180,12 +180,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const lead = story.groups.size > 0 ? 'Every order that needed a person has been settled since.' : '';
   const settled = `${lead} ${withdrawnText(report, story)}`.trim();
   // Green would say that all is as if the file had not been dropped.
-  if (cancelled > 0 && accepted > 0)
-    return {
-      mood: 'neutral',
-      verdict: `Partly cancelled: ${orders(accepted)} ${accepted === 1 ? 'was' : 'were'} accepted`,
-      lead: settled,
-    };
+  if (isCancelled(report) && accepted > 0) return { mood: 'neutral', verdict: cancelledVerdict(report), lead: settled };
   return { mood: 'well', verdict: 'Nothing here needs you', lead: settled };
 }
 
@@ -196,10 +191,19 @@ function doneText(others: number, cancelled: number): string {
   return others === 1 ? 'The other order is done.' : 'The others are done.';
 }
 
+/** The first line of the page of a cancelled file of which orders were accepted. */
+function cancelledVerdict({ counts }: Report): string {
+  const { orders: total, accepted } = counts;
+  const when = isTooLate(counts) ? 'Cancelled too late' : 'Partly cancelled';
+  const all = accepted === total && total > 1 ? 'all ' : '';
+  return `${when}: ${all}${orders(accepted)} ${accepted === 1 ? 'was' : 'were'} accepted`;
+}
+
 /** Withdrawn orders are in no fix file. Later files may have sent them, which this page may not know. */
-function withdrawnText({ counts: { accepted, cancelled } }: Report, { sentElsewhere: sent }: Story): string {
-  if (cancelled === 0) return '';
-  return [sentText(accepted), restText(cancelled, sent)].join(' ').trim();
+function withdrawnText(report: Report, { sentElsewhere: sent }: Story): string {
+  const { accepted, cancelled } = report.counts;
+  if (!isCancelled(report)) return '';
+  return [sentText(accepted), cancelled === 0 ? '' : restText(cancelled, sent)].join(' ').trim();
 }
 
 /** Nobody who cancelled a wrong file should think that all of it was withdrawn. */

@@ -7,7 +7,7 @@ const MOST_PAUSES = 20;
 
 type Stop = { at: string; text: string; paused?: true };
 
-/** When the file was taken, when the first and last outcome were known, and when and why delivery was paused. */
+/** When the file was taken, when the first and last outcome were known, who cancelled it, and when and why delivery was paused. */
 export function timelineSection(report: Report, story: Story): Html {
   const stops = stopsOf(report, story);
   const pauses = report.pauses.slice(0, MOST_PAUSES).map((pause) => stopOfPause(pause, report.finishedAt !== null));
@@ -30,6 +30,8 @@ function stopsOf(report: Report, story: Story): Stop[] {
   if (story.firstAt !== undefined && Date.parse(story.firstAt) >= Date.parse(report.startedAt))
     stops.push({ at: story.firstAt, text: 'First outcome' });
   if (report.held !== undefined) stops.push({ at: report.held.since, text: 'Batch held' });
+  if (report.cancelledBy !== undefined)
+    stops.push({ at: report.cancelledBy.at, text: visible(`Cancelled by ${report.cancelledBy.who}`, 120) });
   if (report.finishedAt !== null) {
     const text =
       report.state === 'unreadable' && !wasChanged(report)

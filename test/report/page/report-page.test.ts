@@ -255,6 +255,25 @@ it('orders that were withdrawn are not called done, also when nothing else waits
   expect(textOf(page)).toContain('8 orders of this file were accepted, and po-sync cannot withdraw them');
 });
 
+it('a cancellation that came when all orders had been sent is not green, and names who cancelled and when', () => {
+  const cancelledBy = { at: '2026-11-21T07:15:10Z', who: 'anna' };
+  const pages = (...orders: ReportedOrder[]) => pageOf(orders, { cancelledBy });
+  const all = pages(done(order(2)), done(order(3)));
+  expect(all).toMatch(/<header class="neutral">.*<h1>Cancelled too late: all 2 orders were accepted<\/h1>/s);
+  expect(textOf(all)).toMatch(/cannot withdraw them,.*if they are wrong, inform the supplier\..*Cancelled by anna/);
+  const one = dead(order(4), 'invalid', 'row-invalid', 'No');
+  const open = pages(done(order(2)), one);
+  expect(open).toMatch(/<header class="care">.*<h1>1 of 2 orders needs you<\/h1>/s);
+  expect(textOf(open)).toMatch(
+    /inform the supplier.*If the complete file was wrong, discard 1 order too.*Cancelled by/,
+  );
+  if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discarded' };
+  const settled = pages(done(order(2)), one);
+  expect(settled).toMatch(/<header class="neutral">.*<h1>Cancelled too late: 1 order was accepted<\/h1>/s);
+  expect(textOf(settled)).toMatch(/has been settled since\. 1 order of this file was accepted, and po-sync cannot/);
+  expect(textOf(pages(done(order(2), 'duplicate')))).toMatch(/Nothing here needs you.*Cancelled by anna/);
+});
+
 it('orders that were withdrawn and sent by another file need not be dropped again', () => {
   const counts = { records: 3, orders: 3, ...noOutcomes(), cancelled: 3 };
   const shown = (sentElsewhere: number) =>

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
+import { until } from '../support/until.ts';
+import { finishedReport, reportNamed, sheet } from '../support/week.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
+
+it('a cancellation that stops no order says so: when it is made, on the pages, and in the report that is written again', async () => {
+  await using place = await openWorkplace({ sandbox: { record: true } });
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('sunday.csv', sheet('PO-3,NEW,A,1'));
+  const last = await finishedReport(place, 'sunday.csv');
+  // Nothing is recorded of a file that was finished before.
+  const refused = await until('the refusal', async () => {
+    const { status, body } = await person.call('POST', `/batches/${last.batch}/cancel`, {});
+    return status === 409 && body;
+  });
+  expect(refused['code']).toBe('batch-finished');
+  expect(await place.read(last, 'report.html')).toContain('The order was accepted');
+
+  // The API has the order, but nobody knows it yet.
+  await place.setFaults([
+    { kind: 'drop', when: 'after', orders: ['PO-1'] },
+    { kind: 'answer', on: 'list', status: 503 },
+  ]);
+  await place.drop('monday.csv', sheet('PO-1,NEW,A,1', 'PO-2,NEW,A,none'));
+  await until('the order at the API', () => place.stored().has('PO-1'));
+  const { batch } = await until('the batch', () => reportNamed(place, 'monday.csv'));
+  await until('the end of its reading', async () => {
+    const { body } = await person.call('GET', `/batches/${batch}`);
+    return body['state'] === 'sending';
+  });
+
+  const back = `/batches/${batch}`;
+  const reply = await person.submit(`${back}/cancel`, { back });
+  const note = await until('the answer', async () => {
+    const { text } = await person.page(reply.headers.get('location') ?? '');
+    return text.includes('class="note') && text;
+  });
+  expect(note).toMatch(
+    /class="note bad"[^>]*>Too late: no order of \S+ could be cancelled; 1 order may have been sent/,
+  );
+
+  await place.setFaults([]);
+  const first = await finishedReport(place, 'monday.csv');
+  expect(first).toMatchObject({
+    counts: { accepted: 1, cancelled: 0, invalid: 1 },
+    cancelledBy: { who: expect.any(String) },
+  });
+  const who = `Cancelled by ${(first as { cancelledBy?: { who: string } }).cancelledBy?.who}`;
+  const before = await place.read(first, 'report.html');
+  expect(before).toContain('<header class="care">');
+  expect(textOf(before)).toMatch(
+    /1 order of this file was accepted, and po-sync cannot withdraw it, .* inform the supplier/,
+  );
+  expect(before).toContain(who);
+  const page = await until('the state', async () => {
+    const { text } = await person.page(back);
+    return text.includes('cancelled too late') && text;
+  });
+  expect(textOf(page)).toMatch(/too late: no order was left to withdraw when .* cancelled at 20/);
+  expect((await person.page('/batches')).text).toMatch(/cancelled too late</);
+  expect((await place.run(['batches', 'list'])).out).toMatch(/monday\.csv +cancelled too late/);
+
+  await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
+  const now = await until('the rewritten page', async () => {
+    const text = await place.read(first, 'report.html');
+    return text.includes('has been settled since') && text;
+  });
+  expect(now).toMatch(/<header class="neutral">.*<h1>Cancelled too late: 1 order was accepted<\/h1>/s);
+  expect(now).toContain(who);
+});
