@@ -41,7 +41,8 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   if (admin) parts.heart.serves(admin.port);
   // What this machine lacks is noticed before the API is asked for anything.
   const hasToken = self.role !== 'intake' && (await partner.tokens.first());
-  await reconciliation.establish().then(self.role === 'delivery' ? undefined : parts.settlement.recall);
+  await reconciliation.establish(sources.ledgerBefore);
+  if (self.role !== 'delivery') await parts.settlement.recall();
   if (self.role !== 'intake') await reconciliation.rebuild.first(stopping).then(() => breaker.start(hasToken));
   // A Redis that comes back may be another one, or an older state of the same.
   store.redis.on('ready', () => void reconciliation.establish().catch(onTrouble));

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { link, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Config, InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openRegularFile, writeWhole } from '../core/regular-file.ts';
+import { keepLedgerId, ledgerIdOf } from '../ledger/ledger-id.ts';
+import { inboxMarkedAgain } from '../log/events/intake.ts';
+import type { Log } from '../log/log.ts';
 import { controlCharacterIn } from '../order/text.ts';
+import type { Store } from '../redis/store.ts';
 import { folderError, refuseLinkedFolders } from './folders.ts';
 
 /** The file that contains the name of the environment an inbox belongs to; its leading dot keeps it out of intake. */
@@ -38,6 +44,39 @@ function ofAnotherEnvironment(folder: string, owner: string, environment: string
   });
 }
 
+type MarkDeps = Pick<Store, 'redis' | 'keys'> & { config: Pick<Config, 'environment' | 'data'>; log: Log };
+
+/**
+ * Marks inboxes as belonging to this environment and ledger. `ledgerBefore`: the ledger that this host and folder had when
+ * an inbox was marked last, where it was another one. Throws as `markInbox` and `markLedger`.
+ */
+export async function markInboxes(inboxes: readonly InboxSource[], deps: MarkDeps) {
+  const { data } = deps.config;
+  const ledger = await ledgerIdOf(deps, path.join(data, 'ledger'));
+  const owner = { ledger, host: hostname(), data };
+  let ledgerBefore: string | undefined;
+  for (const inbox of inboxes) ledgerBefore = (await mark(inbox, owner, deps)) ?? ledgerBefore;
+  let isRenewed = ledgerBefore === undefined;
+
+  /** Keeps the name of the ledger in Redis and in the inboxes. Call once the ledger has noticed `ledgerBefore`. */
+  async function keep(): Promise<void> {
+    await keepLedgerId(deps, ledger);
+    if (isRenewed) return;
+    for (const inbox of inboxes) await renewLedger(inbox.path, owner);
+    isRenewed = true;
+  }
+
+  return { ledgerBefore, keep };
+}
+
+async function mark({ name, path: inbox }: InboxSource, owner: LedgerOwner, { redis, keys, log, config }: MarkDeps) {
+  const wasUsed = (await redis.hexists(keys.heard, name)) === 1;
+  const isMarked = (await environmentOf(inbox)) !== undefined;
+  await markInbox(inbox, config.environment);
+  if (wasUsed && !isMarked) inboxMarkedAgain(log, { source: name, path: inbox });
+  return markLedger(inbox, owner);
+}
+
 /** The environment that an inbox is marked for, without marking it. Throws as `markInbox` and `environmentOf`. */
 export async function requireOwnInbox(folder: string, environment: string): Promise<string | undefined> {
   const owner = await environmentOf(folder);
@@ -50,13 +89,25 @@ export type LedgerOwner = { ledger: string; host: string; data: string };
 
 /**
  * Marks an inbox as belonging to a ledger, or checks that it does, so that two hosts with a private Redis each never share
- * it: each would send its orders. The host and folder that marked it may come back with a new ledger.
+ * it: each would send its orders. The host and folder that marked it may come back with another ledger: the name of the one
+ * before is returned, and stays in the marker until `renewLedger`.
  * PoSyncError `inbox-of-another-ledger`; `environment-marker-invalid` for a file that is no marker.
  */
-export async function markLedger(folder: string, own: LedgerOwner): Promise<void> {
+export async function markLedger(folder: string, own: LedgerOwner): Promise<string | undefined> {
   const found = await ledgerOwnerOf(folder);
-  if (found !== undefined && !mayTake(found, own)) throw ofAnotherLedger(folder, found);
-  if (found?.ledger !== own.ledger) await writeWhole(path.join(folder, LEDGER_MARKER), `${JSON.stringify(own)}\n`);
+  if (found === undefined) await writeLedger(folder, own);
+  else if (!mayTake(found, own)) throw ofAnotherLedger(folder, found);
+  return found?.ledger === own.ledger ? undefined : found?.ledger;
+}
+
+/** Marks an inbox with our ledger where it names one that this host and folder had before. Leaves any other one alone. */
+export async function renewLedger(folder: string, own: LedgerOwner): Promise<void> {
+  const found = await ledgerOwnerOf(folder);
+  if (found !== undefined && found.ledger !== own.ledger && mayTake(found, own)) await writeLedger(folder, own);
+}
+
+function writeLedger(folder: string, own: LedgerOwner): Promise<void> {
+  return writeWhole(path.join(folder, LEDGER_MARKER), `${JSON.stringify(own)}\n`);
 }
 
 /** The error of `markLedger`, without marking anything; undefined when the inbox is free or our own. */

@@ -1,14 +1,11 @@
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import { requireOneAddress } from '../ledger/environment-ledger.ts';
-import { keepLedgerId, ledgerIdOf } from '../ledger/ledger-id.ts';
-import { inboxMarkedAgain } from '../log/events/intake.ts';
 import { leftClaims, leftCopies } from './claim.ts';
-import { environmentOf, markInbox, markLedger, requireFolder } from './environment-marker.ts';
+import { markInboxes, requireFolder } from './environment-marker.ts';
 import { createExport } from './export.ts';
 import { createExportVersions, type ExportVersions } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
@@ -24,15 +21,6 @@ export type SourcesDeps = ReadingDeps & {
   input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
 };
 
-/** Marks an inbox as one of this environment and ledger. Throws as `markInbox` and `markLedger`. */
-async function mark({ name, path }: InboxSource, ledger: string, { redis, keys, log, config }: SourcesDeps) {
-  const wasUsed = (await redis.hexists(keys.heard, name)) === 1;
-  const isMarked = (await environmentOf(path)) !== undefined;
-  await markInbox(path, config.environment);
-  if (wasUsed && !isMarked) inboxMarkedAgain(log, { source: name, path });
-  await markLedger(path, { ledger, host: hostname(), data: config.data });
-}
-
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */
 export async function openSources(deps: SourcesDeps) {
   const { clock, log, input } = deps;
@@ -42,8 +30,7 @@ export async function openSources(deps: SourcesDeps) {
   const reader = createClaimedFileReader({ ...deps, versions });
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   await requireOneAddress(config, deps);
-  const ledger = await ledgerIdOf(deps, join(config.data, 'ledger'));
-  for (const inbox of inboxes) await mark(inbox, ledger, deps);
+  const marked = await markInboxes(inboxes, deps);
   for (const { answers } of config.sources) if (answers !== undefined) await requireFolder(answers);
   const exports = config.sources.filter((source) => source.type === 'export');
   const lineEndOf = ({ name }: InboxSource) => mappingFor(config, name)?.finalNewline;
@@ -62,7 +49,7 @@ export async function openSources(deps: SourcesDeps) {
   ];
 
   async function reclaim(): Promise<void> {
-    await keepLedgerId(deps, ledger);
+    await marked.keep();
     const claims = await Promise.all(inboxes.map(leftClaims));
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
     const handedIn = await Promise.all(exports.map(({ name }) => leftHandedIn(config, name)));
@@ -73,6 +60,8 @@ export async function openSources(deps: SourcesDeps) {
   }
 
   return {
+    /** The ledger that this host and folder had when an inbox was marked last, where it was another one. */
+    ledgerBefore: marked.ledgerBefore,
     start: async (): Promise<void> => {
       for (const watcher of watchers) await watcher.start();
     },

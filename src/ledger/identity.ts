@@ -12,8 +12,9 @@ import type { RedisTime } from '../redis/time.ts';
  * How the ledger in Redis compares with what the daemon remembers.
  * `rolled-back`: it lost changes: flushed, restored from an old file, failed over, or a different Redis.
  * `copied`: it was copied together with the checkpoint, so what was sent after the copy was made is in neither.
+ * `returned`: another ledger was used in its place meanwhile, and has sent what this one does not know.
  */
-export type Standing = 'same' | 'new' | 'rolled-back' | 'copied';
+export type Standing = 'same' | 'new' | 'rolled-back' | 'copied' | 'returned';
 
 export type Identity = ReturnType<typeof createIdentity>;
 
@@ -54,21 +55,25 @@ export function createIdentity(deps: IdentityDeps) {
 
   /**
    * Compares Redis with what is remembered. Where it forgot, a new epoch begins, delivery is held and the API's list is
-   * requested, in one step; other daemons then find the new epoch. Any daemon may call this at any time.
+   * requested, in one step; other daemons then find the new epoch. Any daemon may call this at any time. `other`: the ledger
+   * that was used meanwhile, so that this one cannot know what that one sent.
    */
-  function establish(): Promise<Standing> {
-    establishing ??= compare().finally(() => {
+  function establish(other?: string): Promise<Standing> {
+    establishing ??= compare(other).finally(() => {
       establishing = undefined;
     });
     return establishing;
   }
 
   /** The file may know more than the memory: another daemon of this machine writes it too, while this one is suspended. */
-  async function compare(): Promise<Standing> {
+  async function compare(other: string | undefined): Promise<Standing> {
     const kept = await checkpoint.read();
     const checkpoints = [known, kept].filter(({ epoch }) => epoch !== '');
+    // Where the list is to be read already, nothing is sent before it was.
+    const isNews = other !== undefined && (await deps.redis.exists(deps.keys.rebuild)) === 0;
+    const afterOther = isNews ? [{ ...kept, epoch: `${kept.epoch}@${other}`, wasReplaced: true }] : [];
     let standing: Standing = 'same';
-    for (const remembered of checkpoints.length > 0 ? checkpoints : [NO_CHECKPOINT]) {
+    for (const remembered of [...(checkpoints.length > 0 ? checkpoints : [NO_CHECKPOINT]), ...afterOther]) {
       if (standing !== 'same') continue;
       const found = await compareWith(remembered, daemon, made);
       standing = found.standing;
@@ -111,17 +116,30 @@ export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis
 function createComparison({ redis, keys, time, wait }: IdentityDeps) {
   const script = readScript(new URL('./identity.lua', import.meta.url));
 
-  return async ({ epoch: before, sequence: reached, isCopy }: Checkpoint, daemon: string, made: number) => {
-    const reason = isCopy
-      ? "the folder `data` was copied or restored; the API's list is read first"
-      : "Redis lost part of the ledger; the API's list is read first";
+  return async (remembered: Checkpoint, daemon: string, made: number) => {
+    const { epoch: before, sequence: reached } = remembered;
+    const loss = lossOf(remembered);
+    const reason = `${LOSSES[loss]}; the API's list is read first`;
     const hold = JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
     const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
     const args = [before, reached, randomUUID(), wait, `hold:${ROLLED_BACK}`, hold, made, KEEP_OWN, time.now()];
     const [found, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
-    const standing = found === 'rolled-back' && isCopy ? 'copied' : found;
-    return { standing, epoch, sequence: Number(sequence) };
+    return { standing: found === 'rolled-back' ? loss : found, epoch, sequence: Number(sequence) };
   };
+}
+
+type Loss = Exclude<Standing, 'same' | 'new'>;
+
+/** Why the ledger does not know everything that was sent. */
+export const LOSSES: Readonly<Record<Loss, string>> = {
+  'rolled-back': 'Redis lost part of the ledger',
+  copied: 'the folder `data` was copied or restored',
+  returned: 'another ledger was used with this folder `data` meanwhile',
+};
+
+function lossOf({ isCopy, wasReplaced }: Checkpoint): Loss {
+  if (wasReplaced) return 'returned';
+  return isCopy ? 'copied' : 'rolled-back';
 }
 
 /** The latest state of the ledger that this daemon saw; without `own` its changes are not counted separately. */
@@ -148,7 +166,7 @@ export async function runCounting(
 }
 
 /** What was last seen of the ledger: the name of its epoch, and the sequence of its latest change. */
-export type Checkpoint = { epoch: string; sequence: number; isCopy?: boolean };
+export type Checkpoint = { epoch: string; sequence: number; isCopy?: boolean; wasReplaced?: boolean };
 
 /** Keeps a checkpoint where it outlives the process. None reads as the epoch ''. */
 export type CheckpointStore = { read(): Promise<Checkpoint>; write(checkpoint: Checkpoint): Promise<void> };

@@ -2,7 +2,7 @@ import type { Partner } from '../api/partner.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import type { Standing } from '../ledger/identity.ts';
+import { LOSSES } from '../ledger/identity.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
 import { createCanaries } from './canaries.ts';
@@ -24,17 +24,15 @@ export type Reconciliation = AsyncDisposable & {
   /** Reads the list for files that wait for it, if there are any. */
   readForFiles(): Promise<void>;
   rebuild: LedgerRebuild;
-  /** Compares the ledger with its checkpoint. If entries are missing, the API's list is read before anything is sent. */
-  establish(): Promise<void>;
+  /**
+   * Compares the ledger with its checkpoint. If entries are missing, or another ledger (`ledgerBefore`) was used meanwhile, the
+   * API's list is read before anything is sent.
+   */
+  establish(ledgerBefore?: string): Promise<void>;
   /** Aborts with PoSyncError `ledger-newer` when a newer version has changed the format of the ledger since the start. */
   outdated: AbortSignal;
   /** The API has this order: from now on it may serve as a canary. */
   remember(number: string): void;
-};
-
-const LOSSES: Partial<Record<Standing, string>> = {
-  'rolled-back': 'Redis lost a part of the ledger',
-  copied: 'the folder `data` was copied or restored',
 };
 
 /** Builds everything that reads the API's list for one environment; starts nothing. */
@@ -52,21 +50,22 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 
-  function establish(): Promise<void> {
+  function establish(ledgerBefore?: string): Promise<void> {
     // All orders in progress notice a rollback together: it is examined and reported once.
-    establishing ??= compare().finally(() => {
+    establishing ??= compare(ledgerBefore).finally(() => {
       establishing = undefined;
     });
     return establishing;
   }
 
-  async function compare(): Promise<void> {
+  async function compare(ledgerBefore: string | undefined): Promise<void> {
     await requireFormat(store).catch((error: unknown) => {
       if (codeOf(error) === 'ledger-newer') outdated.abort(error);
       throw error;
     });
-    const reason = LOSSES[await identity.establish()];
-    if (reason !== undefined) ledgerRolledBack(log, { environment: config.environment, reason });
+    const standing = await identity.establish(ledgerBefore);
+    const isWhole = standing === 'same' || standing === 'new';
+    if (!isWhole) ledgerRolledBack(log, { environment: config.environment, reason: LOSSES[standing] });
     await store.time.sync();
     await breaker.refresh(true);
   }

@@ -166,3 +166,31 @@ it('between the private Redis and another one, in both directions, no order that
   await once('AGAIN', 'OTHER');
   expect([...place.stored().values()]).toEqual([1, 1, 1]);
 });
+
+it('after another folder data was used in its place, as while a volume was not mounted, no order sent then is created again', async () => {
+  await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
+  const data = path.join(place.folder, 'data');
+  const once = async (...numbers: string[]) => {
+    const rows = numbers.map((number) => `${number},NEW,A,1\n`).join('');
+    await place.drop(`${numbers.join('-')}.csv`, `${HEAD}\n${rows}`);
+    const { code, out, err } = await place.run(['start', '--once']);
+    expect(code).toBe(0);
+    return out + err;
+  };
+  await once('FIRST');
+  await rename(data, `${data}.away`);
+  expect(await once('FIRST', 'MEANWHILE')).not.toContain('ledger-rolled-back');
+  await rename(data, `${data}.other`);
+  await rename(`${data}.away`, data);
+  const said = await once('FIRST', 'MEANWHILE', 'BACK');
+  expect(said).toContain('ledger-rolled-back');
+  expect(said).toContain('another ledger was used with this folder `data` meanwhile');
+  expect(Object.fromEntries(place.stored())).toEqual({ FIRST: 1, MEANWHILE: 1, BACK: 1 });
+
+  // Once: from then on the inbox names this ledger.
+  expect(await once('NEXT')).not.toContain('ledger-rolled-back');
+  await rename(data, `${data}.away`);
+  await rename(`${data}.other`, data);
+  expect(await once('BACK', 'NEXT')).toContain('ledger-rolled-back');
+  expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
+});

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { environmentOf, markInbox, markLedger } from '../../src/intake/environment-marker.ts';
+import { environmentOf, markInbox, markLedger, renewLedger } from '../../src/intake/environment-marker.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 test('an inbox belongs to the first environment that marks it', async () => {
@@ -48,7 +48,13 @@ test('an inbox belongs to the first ledger that marks it; the host and folder th
     message: expect.stringContaining('belongs to the ledger of /srv/data on one'),
     remedy: expect.stringContaining('set redis.url'),
   });
-  await markLedger(folder.path, { ...first, ledger: 'c' });
+  // The marker names the one before until the new one knows of it.
+  const next = { ...first, ledger: 'c' };
+  expect([await markLedger(folder.path, next), await markLedger(folder.path, next)]).toEqual(['a', 'a']);
+  await renewLedger(folder.path, { ...next, host: 'two' });
+  expect(await markLedger(folder.path, next)).toBe('a');
+  await renewLedger(folder.path, next);
+  expect(await markLedger(folder.path, next)).toBeUndefined();
   await expect(markLedger(folder.path, { ...first, host: 'two' })).rejects.toThrow('belongs to the ledger');
   await writeFile(path.join(folder.path, '.po-sync-ledger'), 'no marker');
   await expect(markLedger(folder.path, first)).rejects.toMatchObject({ code: 'environment-marker-invalid' });

@@ -166,6 +166,21 @@ describe('identity', () => {
     expect(await daemon().establish()).toBe('same');
   });
 
+  it('does not know what another ledger sent that was used in its place, and says so once for each', async () => {
+    const first = daemon();
+    expect(await first.establish('another')).toBe('new');
+    expect(await daemon().establish('another')).toBe('same');
+    await place.store.redis.del(place.store.keys.rebuild);
+    const back = daemon();
+    expect(await back.establish('another')).toBe('returned');
+    expect(await place.store.redis.hget(place.store.keys.rebuild, 'why')).toBe('rolled-back');
+    expect([await back.establish(), await first.establish(), await daemon().establish()]).toEqual([
+      'same',
+      'same',
+      'same',
+    ]);
+  });
+
   it('survives the loss of its file', async () => {
     await daemon().establish();
     await rm(place.at('shared.json'));

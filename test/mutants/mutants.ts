@@ -765,6 +765,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/ledger/restored-ledger.test.ts', 'test/end-to-end/lost-redis.test.ts'],
   },
   {
+    without: 'noticing that another ledger was used in its place meanwhile',
+    file: 'src/daemon.ts',
+    find: 'establish(sources.ledgerBefore)',
+    replace: 'establish()',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
+    without: 'the marker of an inbox that names the ledger before until the new one knows of it',
+    file: 'src/intake/environment-marker.ts',
+    find: 'if (found === undefined) await writeLedger(folder, own);',
+    replace: 'if (found?.ledger !== own.ledger) await writeLedger(folder, own);',
+    tests: ['test/intake/environment-marker.test.ts'],
+  },
+  {
     without: 'a try at once by a daemon that starts with valid credentials',
     file: 'src/deliver/circuit-breaker.ts',
     find: 'if (hasToken &&',

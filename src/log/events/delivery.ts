@@ -161,7 +161,7 @@ export function rebuildImpossible(log: Log, facts: { reason: string }): void {
 export function ledgerRolledBack(log: Log, facts: { environment: string; reason: string }): void {
   log.error(
     { event: 'ledger-rolled-back', ...facts },
-    "the ledger is incomplete or was copied; nothing is sent until the API's list has been read",
+    "the ledger does not know all that was sent; nothing is sent until the API's list has been read",
   );
 }
 
