@@ -16,6 +16,7 @@ const queue = { waiting: async () => waitingJobs };
 const breaker = {
   during: async () => [{ code: 'operator', reason: 'stock-taking', from: now - 1_000, to: undefined }],
 };
+const unpaused: Parameters<typeof createPaceSeries>[1] = { during: async () => [] };
 const nothing = () => undefined;
 const meter = new Proxy({} as Meter, { get: () => nothing, ownKeys: () => [] });
 
@@ -99,7 +100,7 @@ describe('the series', () => {
 
   it('counts the attempts that got no answer about their order', async () => {
     const daemon = startDaemon();
-    const answers = createAnswerTimes(store);
+    const answers = createAnswerTimes(store, unpaused);
     for (const result of ['accepted', 'refused', 'misnamed', 'unknown', 'closed', 'unauthorized']) {
       daemon.attempt(result);
       daemon.request('create', 500, 8);
@@ -109,24 +110,61 @@ describe('the series', () => {
     expect(await answers()).toMatchObject({ attempts: 6, failedAttempts: 3 });
   });
 
-  it('says how many orders get an outcome in a minute, from the first attempt of it', async () => {
-    const daemon = startDaemon();
-    const answers = createAnswerTimes(store);
-    for (let i = 0; i < 5; i += 1) {
-      daemon.attempt('accepted');
-      daemon.request('create', 201, 8);
-      daemon.settled('b', i === 0 ? 'refused' : 'accepted', 1);
+  describe('says how many orders get an outcome in a minute', () => {
+    /** Delivers so many orders in each of the steps, one after the other; the first is refused. */
+    async function deliver(...steps: number[]): Promise<void> {
+      const daemon = startDaemon();
+      for (const count of steps) {
+        for (let i = 0; i < count; i += 1) {
+          daemon.attempt('accepted');
+          daemon.request('create', 201, 8);
+          daemon.settled('b', i === 0 ? 'refused' : 'accepted', 1);
+        }
+        now += STEP;
+      }
+      await daemon[Symbol.asyncDispose]();
     }
-    await daemon[Symbol.asyncDispose]();
-    now += STEP + 2_000;
-    expect(await answers()).toMatchObject({ settledPerMinute: 60 });
-    now += STEP;
-    expect(await answers()).toMatchObject({ settledPerMinute: 30 });
+
+    const pace = async (pauses = unpaused) => {
+      now += 2_000;
+      const times = await createAnswerTimes(store, pauses)();
+      now -= 2_000;
+      return times?.settledPerMinute;
+    };
+
+    it('not before orders were under way for some seconds', async () => {
+      await deliver(1);
+      expect(await pace()).toBeUndefined();
+    });
+
+    it('without the time before them, in which there was nothing to do', async () => {
+      await deliver(50, 50, 0, 0, 0, 1, 70);
+      expect(await pace()).toBe(70 * 12);
+    });
+
+    it('at the speed of the last seconds, as after a change of concurrency', async () => {
+      await deliver(10, 10, 10, 10, 10, 100, 100, 100);
+      expect(await pace()).toBe(100 * 12);
+    });
+
+    it('of more seconds where few orders get an outcome in a few', async () => {
+      await deliver(1, 2, 1, 2, 1, 2, 1, 2);
+      // 11 in the 7 steps after the first.
+      expect(await pace()).toBe(Math.round((11 / 7) * 12));
+    });
+
+    it('since a pause ended', async () => {
+      await deliver(1, 1, 1, 40);
+      const at = now - STEP - 1;
+      const during = async () => [{ code: 'http-429', reason: '', from: at - 8_000, to: at }];
+      expect(await pace({ during })).toBe(40 * 12);
+      expect(await pace({ during: async () => [{ code: 'http-429', reason: '', from: at, to: now }] })).toBeUndefined();
+    });
   });
 
   it('shows an API that became slow in the last ten seconds, before it shows in the minute', async () => {
     const daemon = startDaemon();
-    const answers = createAnswerTimes(store);
+    const answers = createAnswerTimes(store, unpaused);
     for (let i = 0; i < 400; i += 1) daemon.request('create', 201, 8);
     now += 3 * STEP;
     for (let i = 0; i < 20; i += 1) daemon.request('create', 201, 2_000);

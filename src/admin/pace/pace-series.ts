@@ -72,6 +72,7 @@ export function createPaceSeries(
     pauses: () => pauses,
     /** The end of the last step that every daemon has added. */
     end: () => stepAt(time.now() - LATE),
+    settledPerMinute: (end: number) => settledPerMinute(steps, pauses, end),
     ...createSummaries(steps),
   };
 }
@@ -111,6 +112,41 @@ function createSummaries(steps: ReadonlyMap<number, Step>) {
   return { summary, tokens };
 }
 
+/** Steps that show the pace of delivery: so many of the latest, and up to a minute of them while few orders got an outcome. */
+const LEAST_STEPS = 3;
+const MOST_STEPS = 12;
+const FEW_ORDERS = 30;
+
+/**
+ * How many orders got an outcome in a minute, at the pace of the last seconds in which orders were under way without a pause;
+ * undefined before they were for one complete step.
+ */
+function settledPerMinute(
+  steps: ReadonlyMap<number, Step>,
+  pauses: readonly { from: number; to?: number | undefined }[],
+  end: number,
+): number | undefined {
+  const taken: Step[] = [];
+  const settled = () => sumOf(taken, 'accepted') + sumOf(taken, 'needPerson');
+  for (let at = end - STEP; taken.length < MOST_STEPS; at -= STEP) {
+    const step = steps.get(at);
+    const isPaused = pauses.some(({ from, to = end }) => from < at + STEP && to > at);
+    if (isPaused || (taken.length >= LEAST_STEPS && settled() >= FEW_ORDERS)) break;
+    if (step === undefined || isIdle(step, steps.get(at - STEP))) {
+      // The work began within the step after this one.
+      taken.pop();
+      break;
+    }
+    taken.push(step);
+  }
+  return taken.length === 0 ? undefined : Math.round((settled() / taken.length) * (60_000 / STEP));
+}
+
+/** An API that takes seconds to answer can leave one step without attempts. */
+function isIdle({ attempts, unsettled = 0 }: Step, before: Step | undefined): boolean {
+  return attempts === 0 && (unsettled === 0 || (before?.attempts ?? 0) === 0);
+}
+
 /** The starts of the steps in a time span. */
 function range(from: number, to: number): number[] {
   const first = Math.ceil(from / STEP) * STEP;
@@ -144,8 +180,8 @@ export function lastMinute({ summary, end }: PaceSeries) {
 }
 
 /** Reads how long the API took to answer create requests in the last minute; undefined when it answered none. */
-export function createAnswerTimes(store: Parameters<typeof createPaceSeries>[0]) {
-  const series = createPaceSeries(store, { during: async () => [] });
+export function createAnswerTimes(...deps: Parameters<typeof createPaceSeries>) {
+  const series = createPaceSeries(...deps);
   return async (): Promise<AnswerTimes | undefined> => {
     await series.refresh();
     const { createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
@@ -153,11 +189,9 @@ export function createAnswerTimes(store: Parameters<typeof createPaceSeries>[0])
     const end = series.end();
     const minute = series.summary(end - 60_000, end);
     const { attempts = 0, failedAttempts = 0 } = minute ?? {};
-    // Delivery that has just begun, or continued after a pause, is not as slow as the minute shows.
-    const first = range(end - 60_000, end).find((at) => series.summary(at, at + STEP)?.attempts);
-    const { acceptedPerSecond = 0, needPersonPerSecond = 0 } = series.summary(first ?? end - 60_000, end) ?? {};
-    const settledPerMinute = Math.round((acceptedPerSecond + needPersonPerSecond) * 60);
-    return { createP50Ms, createP95Ms, latestP50Ms, attempts, failedAttempts, settledPerMinute };
+    const settled = series.settledPerMinute(end);
+    const pace = settled === undefined ? {} : { settledPerMinute: settled };
+    return { createP50Ms, createP95Ms, latestP50Ms, attempts, failedAttempts, ...pace };
   };
 }
 

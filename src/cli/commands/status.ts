@@ -44,7 +44,7 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
   if (args.watch && args.exitCode) throw watchWith('--exit-code');
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const start = startCommandOf(context.config);
-  const answerTimes = createAnswerTimes(context.store);
+  const answerTimes = createAnswerTimes(context.store, context.breaker);
   const read = async () => {
     const status = { ...(await readStatus(context)), lastMinute: await answerTimes() };
     return { ...status, ...estimateOf(status) };

@@ -52,7 +52,7 @@ export type Status = {
   /** The last pauses that ended within a day, latest first; absent without any. */
   endedPauses?: EndedPause[];
   lastMinute?: AnswerTimes | undefined;
-  /** About how long the orders of files that are not held take at the pace of the last minute; absent where that is not known. */
+  /** About how long the orders of files that are not held take at the pace of the last seconds; absent where that is not known. */
   estimate?: { orders: number; perMinute: number; ms: number };
 };
 
@@ -66,7 +66,7 @@ export type AnswerTimes = {
   latestP50Ms: number | null;
   attempts?: number;
   failedAttempts?: number;
-  /** Orders that got an outcome, since the first attempt of that minute. */
+  /** Orders that got an outcome, at the pace of the last seconds of that minute in which orders were under way. */
   settledPerMinute?: number;
 };
 

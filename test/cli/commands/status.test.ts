@@ -179,7 +179,7 @@ describe('the status', () => {
     expect(answersOf(240, 240)).toBe(`${median}; 100 % of 240 attempts failed`);
   });
 
-  it('says about how long the orders take at the pace of the last minute, as its schema has it', async () => {
+  it('says about how long the orders take at the pace of the last seconds, as its schema has it', async () => {
     const lastMinute = { createP50Ms: 29, createP95Ms: 40, latestP50Ms: null, settledPerMinute: 330 };
     const [view] = STATUS.batches;
     if (view === undefined) throw new Error('no batch');
