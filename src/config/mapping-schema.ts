@@ -117,6 +117,22 @@ function holdOrAllow(description: string) {
   return z.enum(['hold', 'allow']).prefault('hold').describe(description);
 }
 
+function byValue(description: string) {
+  return z.record(line, skippedValues).prefault({}).describe(description);
+}
+
+/** Keys that name columns and their values. */
+function rulesByValue() {
+  return {
+    skipWhere: byValue(
+      'Rows and orders to leave out: a column or key, and its values, compared exactly after trimming.',
+    ),
+    calledOff: byValue(
+      'Columns or keys that say that a row or order is canceled, and the values that say so; any: every value except a no, never: none.',
+    ),
+  };
+}
+
 /** The mapping of files with records of a kind. */
 export function mappingSchemaOf(kind: RecordKind) {
   return z.strictObject({
@@ -142,10 +158,7 @@ export function mappingSchemaOf(kind: RecordKind) {
       .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
       .prefault([])
       .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
-    skipWhere: z
-      .record(line, skippedValues)
-      .prefault({})
-      .describe('Rows and orders to leave out: a column or key, and its values, compared exactly after trimming.'),
+    ...rulesByValue(),
     fillDown: z
       .boolean()
       .prefault(false)

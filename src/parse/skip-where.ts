@@ -1,4 +1,5 @@
 import type { Mapping } from '../config/config.ts';
+import { errorColumnOf } from '../order/fixing.ts';
 import { plainName, trimBlanks } from '../order/text.ts';
 import { find, isObject, textOf } from './find-key.ts';
 
@@ -36,12 +37,14 @@ export function watchSkippedRows(mapping: Mapping) {
       }
       return columns.some(({ at, values }) => values.has(trimBlanks(cells[at] ?? '')));
     },
-    warnings: (skipped: number, header: readonly string[]) =>
-      warningsOf(
+    warnings: (skipped: number, header: readonly string[]) => [
+      ...warningsOf(
         skipped,
         ['row', 'rows'],
         rules.filter((rule) => columnsOf(header, rule).length !== 1),
       ),
+      ...missingCalledOff(mapping, header),
+    ],
   };
 }
 
@@ -69,6 +72,18 @@ export function watchSkippedObjects(mapping: Mapping) {
     },
     warnings: () => warningsOf(skipped, ['object', 'objects'], seen === 0 ? [] : [...missing]),
   };
+}
+
+/** A renamed column would let canceled rows through; a fix file of objects does not have it. */
+function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
+  if (header.some((name) => errorColumnOf(name) !== undefined)) return [];
+  const columns = new Set(header.map(plainName));
+  const missing = Object.entries(calledOff).filter(
+    ([name, values]) => values.join() !== 'never' && !columns.has(plainName(name)),
+  );
+  if (missing.length === 0) return [];
+  const names = missing.map(([name]) => JSON.stringify(name)).join(', ');
+  return [`calledOff names ${names}, which this file does not have: canceled rows may be sent.`];
 }
 
 function warningsOf(skipped: number, [one, several]: readonly [string, string], missing: readonly Rule[]): string[] {

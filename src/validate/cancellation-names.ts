@@ -51,6 +51,9 @@ export function cancellationKind(name: string): CancellationKind | undefined {
   return WORD.test(letters) ? 'word' : undefined;
 }
 
+/** Values that mean no. */
+export const NO =
+  /^(?:|[0.,]+|-+|no|n|nein|non|nee|nie|nej|não|false|f|falsch|faux|off|never|null|\\n|none|nil|n\/a|(?:0000|0001|9999)-\d\d-\d\d(?:[ T].*)?|00\.00\.0000|31\.12\.9999|00000000|99991231)$/i;
 /** `keine`, `nicht storniert`, an empty box. */
 const NOT_CANCELLED =
   /^(?:[–—☐-]+|nicht|kein[er]?|aucune?|ningun[oa]|nessun[oa]|geen|(?:noch )?(?:nicht|kein[er]?|not?|never|non|niet|geen|pas|nie)(?: yet| been)? (?:storn|cancel|annul|anul|delet|void|gelöscht)\p{L}*)$/iu;
@@ -59,6 +62,6 @@ const CONDITION =
   /^(?:(?:storno|stornierung|cancell?ation)? ?(?:kostenlos|kostenfrei|kostenpflichtig|möglich|frei|free|possible|allowed|erlaubt|ausgeschlossen|jederzeit|any ?time|auf anfrage|on request|nur|only|bis|until|before|up to|within|innerhalb)|(?:nicht|not) (?:möglich|possible|allowed|erlaubt)|[€$£]|https?:|\d[\d.,]* ?(?:%|€|\$|£|eur|usd|chf|gbp|h|std|hours?|days?|tagen?|tage|wochen?|weeks?))(?!\p{L})/iu;
 
 /** Whether a value under the name of a flag says that the record is not cancelled, or only speaks about cancelling. */
-export function isNotCancelled(text: string): boolean {
-  return NOT_CANCELLED.test(text) || CONDITION.test(text);
+export function isNoCancellation(text: string): boolean {
+  return NO.test(text) || NOT_CANCELLED.test(text) || CONDITION.test(text);
 }

@@ -4,7 +4,7 @@ import { LIMITS } from '../order/limits.ts';
 import { type Item, keptArticles } from '../order/order.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
-import { type Found, find, isBlank, isObject, TEXT_KEY, textOf } from '../parse/find-key.ts';
+import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
@@ -18,7 +18,7 @@ import {
   textIn,
 } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
-import { saidBeside } from './said-beside.ts';
+import { reportSaid } from './said-in-object.ts';
 
 /** One JSON object, read as one order. `items` is present when nothing is wrong, `articles` when something is. */
 export type CheckedObject = { number: string; items?: Item[]; articles?: string[]; problems: Problem[] };
@@ -105,24 +105,6 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
   else return list.flatMap((item: unknown, index) => itemOf(item, within(place, found, index), rules, problems));
   return [];
-}
-
-/** Reports what a record or an item says against itself beside its fields: a status, a mark, a unit. */
-function reportSaid(value: object, quantity: string, place: Place, rules: ObjectRules, problems: Problem[]): void {
-  if (rules.mapping.otherReadings === 'allow') return;
-  for (const key in value) {
-    const inner: unknown = Reflect.get(value, key);
-    // The attributes of an XML element.
-    if (isObject(inner) && TEXT_KEY in inner)
-      reportSaid(inner, quantity, { ...place, pointer: pointerTo(place, key) }, rules, problems);
-    const code = saidBeside(key, inner, quantity);
-    if (code === undefined || find(value, rules.mapping.fields.orderState).name === key) continue;
-    problems.push(problemOf(code, { line: place.line, pointer: pointerTo(place, key) }, key, shown(inner)));
-  }
-}
-
-function pointerTo({ pointer = '' }: Place, key: string): string {
-  return `${pointer}${pointerStep(key)}`;
 }
 
 const COUNT =

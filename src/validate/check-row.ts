@@ -54,7 +54,7 @@ const MOST_KNOWN = 2_000;
 /** Checks the rows of one table, each with everything wrong with it. */
 export function createRowCheck(rules: RowRules): (record: RowRecord) => CheckedRow {
   const { header, at } = rules.table.columns;
-  const saidIn = watchSaid(header, at);
+  const saidIn = watchSaid(header, at, rules.mapping);
   let last: { number: string; fault: Fault | undefined } | undefined;
 
   /** Rows of one order are usually adjacent. */
@@ -91,7 +91,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
   const codeFault = codeFaultOf(articleCode, mapping);
-  const said = mapping.otherReadings === 'hold' ? saidIn(record.cells, quantity) : undefined;
+  const said = mapping === rules.mapping ? saidIn(record.cells, quantity) : undefined;
   const isGood = numberFault === undefined && codeFault === undefined && said === undefined;
   if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
     return { record, number, item: { articleCode, quantity: read.value } };
@@ -144,7 +144,7 @@ export function likelyQuantityOf(read: QuantityText, { otherReadings }: Mapping)
 
 /** The mapping for a record: what a person confirmed in a fix file has no other reading, and what is in doubt has two already. */
 export function mappingOf(mapping: Mapping, { isConfirmed, doubts }: SourceRecord): Mapping {
-  return isConfirmed || doubts !== undefined ? { ...mapping, otherReadings: 'allow' } : mapping;
+  return isConfirmed || doubts !== undefined ? { ...mapping, otherReadings: 'allow', calledOff: {} } : mapping;
 }
 
 /** What is wrong with a number or an article, wherever it is. */

@@ -1,7 +1,9 @@
+import type { Mapping } from '../config/config.ts';
 import { CONFIRMED } from '../order/fixing.ts';
 import { calledOffIn } from '../order/other-reading.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
-import { cancellationKind, isNotCancelled } from './cancellation-names.ts';
+import { calledOffRules, ruleFor } from './called-off-rules.ts';
+import { cancellationKind, isNoCancellation, NO } from './cancellation-names.ts';
 
 /**
  * What a column or key beside the fields can say about its record. `status`, `type` and `remark`: in words; `action`: in
@@ -62,9 +64,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   ['list', /^(?:line)?items$|^(?:order)?lines$|^positions$/],
 ];
 
-/** Values that mean no in a flag, and those that mean it elsewhere. */
-const NO =
-  /^(?:|[0.,]+|-+|no|n|nein|non|nee|nie|nej|não|false|f|falsch|faux|off|never|null|\\n|none|nil|n\/a|(?:0000|0001|9999)-\d\d-\d\d(?:[ T].*)?|00\.00\.0000|31\.12\.9999|00000000|99991231)$/i;
+/** Values that mean no in a release. */
 const NOT_RELEASED = /^(?:0|no|n|nein|non|false|falsch|faux|rejected|denied|declined|pending|abgelehnt|ausstehend)$/i;
 const YES = /^(?:1|x|y|yes|j|ja|o|oui|true|wahr|vrai|✓|✔|☑)$/i;
 /** Words and codes of a program to its reader. */
@@ -102,12 +102,19 @@ function kindOf(name: string): Kind | undefined {
 /** Says what a row says in the columns beside its fields; undefined if that is nothing against it. */
 export type SaidInRow = (cells: readonly string[], quantity: string) => { code: Said; column: number } | undefined;
 
-/** Looks at the columns of a table that can say something, without those that are read. */
-export function watchSaid(header: readonly string[], at: object): SaidInRow {
+/** Looks at the columns of a table that can say something, without those that are read, and at those of `calledOff`. */
+export function watchSaid(header: readonly string[], at: object, mapping: Mapping): SaidInRow {
   const read = new Set<unknown>(Object.values(at));
   const columns = header.flatMap((name, column) => {
-    const kind = read.has(column) ? undefined : kindOf(name);
-    return kind === undefined ? [] : [{ column, kind, last: '', said: saidAs(kind, '', '') }];
+    const kind = mapping.otherReadings === 'allow' || read.has(column) ? undefined : kindOf(name);
+    const rule = ruleFor(name, calledOffRules(mapping));
+    if (kind === undefined && rule === undefined) return [];
+    const say = (text: string, quantity: string): Said | undefined => {
+      if (rule !== undefined && text !== '' && rule.holds(text)) return 'called-off';
+      const said = kind && saidAs(kind, text, quantity);
+      return rule !== undefined && said === 'called-off' ? undefined : said;
+    };
+    return [{ column, kind, last: '', say, said: say('', '') }];
   });
 
   return (cells, quantity) => {
@@ -116,10 +123,11 @@ export function watchSaid(header: readonly string[], at: object): SaidInRow {
       // Maximum number of rows say the same as the one above.
       if (cell !== one.last || one.kind === 'change') {
         one.last = cell;
-        one.said = saidAs(one.kind, trimBlanks(cell), quantity);
+        one.said = one.say(trimBlanks(cell), quantity);
       }
       // A program may repeat the value that is sent.
-      if (one.kind === 'other' && cells.indexOf(cell) !== cells.lastIndexOf(cell)) continue;
+      if (one.said === 'other-value' && one.kind === 'other' && cells.indexOf(cell) !== cells.lastIndexOf(cell))
+        continue;
       if (one.said !== undefined) return { code: one.said, column: one.column };
     }
     return undefined;
@@ -152,7 +160,7 @@ function isNotWantedYet(name: string, value: string): boolean {
 /** The message for `called-off`: a draft may be released later, a cancellation is final. */
 export function calledOffSentence(field: string, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
-  const allow = 'otherReadings: allow checks no such column and sends them';
+  const allow = `calledOff: { ${JSON.stringify(shorten(field, 60))}: never } in the mapping says that this column does not mean that, otherReadings: allow checks no such column and sends them`;
   if (isNotWantedYet(field, value))
     return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now. For your operator: skipWhere in the mapping leaves such rows and orders out until then, without a report; ${allow}`;
   return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipWhere in the mapping leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent; ${allow}`;
@@ -183,7 +191,7 @@ function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
 function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, text: string): boolean {
   switch (kind) {
     case 'flag':
-      return !NO.test(text) && !isNotCancelled(text);
+      return !isNoCancellation(text);
     case 'word':
       return YES.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
     case 'mark':

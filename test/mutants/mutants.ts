@@ -37,6 +37,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/cancellation-names.test.ts'],
   },
   {
+    without: 'columns of calledOff with otherReadings: allow',
+    file: 'src/validate/said-beside.ts',
+    find: 'if (kind === undefined && rule === undefined) return [];',
+    replace: 'if (kind === undefined) return [];',
+    tests: ['test/validate/called-off-rules.test.ts'],
+  },
+  {
+    without: 'keys of calledOff',
+    file: 'src/validate/said-in-object.ts',
+    find: '  reportCalledOff(value, place, rules, problems);',
+    replace: '',
+    tests: ['test/validate/called-off-rules.test.ts'],
+  },
+  {
     without: 'the word of a called-off order in its signature',
     file: 'src/report/signature.ts',
     find: "error.code === 'called-off'",
@@ -1873,7 +1887,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'what a row says beside its fields',
     file: 'src/validate/check-row.ts',
-    find: "mapping.otherReadings === 'hold' ? saidIn(record.cells, quantity) : undefined",
+    find: 'mapping === rules.mapping ? saidIn(record.cells, quantity) : undefined',
     replace: 'undefined',
     tests: ['test/validate/two-readings.test.ts'],
   },

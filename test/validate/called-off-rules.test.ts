@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { fixMapping } from '../../src/parse/read-fix-file.ts';
+import { inShort, mappingOf, readText } from '../support/read-text.ts';
+
+const HEADER = 'purchaseOrderNumber,articleCode,quantity';
+const sent = (purchaseOrderNumber: string) => ({
+  purchaseOrderNumber,
+  orderState: 'NEW',
+  items: [{ articleCode: 'A', quantity: 1 }],
+});
+
+async function heldIn(content: string, settings: Parameters<typeof mappingOf>[0]): Promise<string[]> {
+  const { orders } = await readText(content, mappingOf(settings));
+  return orders.filter(({ valid }) => !valid).map(({ number }) => number);
+}
+
+const table = (column: string, ...values: string[]) =>
+  `${HEADER},${column}\n${values.map((value, at) => `${at + 1},A,1,${value}\n`).join('')}`;
+
+describe('a column of calledOff', () => {
+  test('holds the rows with one of its values, whatever the case', async () => {
+    const text = table('kz ', '', '9', 's', ' S ', '1', 'X');
+    expect(await heldIn(text, { calledOff: { KZ: [9, 'S'] } })).toEqual(['2', '3', '4']);
+    const { orders } = await readText(text, mappingOf({ calledOff: { KZ: 9 } }));
+    expect(inShort(orders).slice(0, 2)).toEqual([sent('1'), { 2: ['3 kz called-off'] }]);
+  });
+
+  test('with any holds the rows with every value except a no', async () => {
+    const text = table('Erledigt am', '', '0', 'N', '-', '22.11.2026', 'M. Weber');
+    expect(await heldIn(text, { calledOff: { 'erledigt am': 'any' } })).toEqual(['5', '6']);
+  });
+
+  test('with never, or with other values, holds no row for the values that its name has without a rule', async () => {
+    const text = table('STORNO', 'X', 'S', '22.11.2026');
+    expect(await heldIn(text, {})).toEqual(['1', '2', '3']);
+    expect(await heldIn(text, { calledOff: { Storno: 'never' } })).toEqual([]);
+    expect(await heldIn(text, { calledOff: { Storno: 'S' } })).toEqual(['2']);
+  });
+
+  test('holds rows also with otherReadings: allow, which is for readings that no person named', async () => {
+    const text = table('KZ,STORNO', '9,', ',X');
+    expect(await heldIn(text, { calledOff: { KZ: 9 }, otherReadings: 'allow' })).toEqual(['1']);
+  });
+
+  test('that the table does not have is a warning, unless it is never to be read', async () => {
+    const calledOff = { KZ: 9, Storno: 'never' };
+    const { inspection } = await readText(table('Kennzeichen', ''), mappingOf({ calledOff }));
+    expect(inspection.warnings).toEqual([
+      'calledOff names "KZ", which this file does not have: canceled rows may be sent.',
+    ]);
+    expect((await readText(table('kz', ''), mappingOf({ calledOff }))).inspection.warnings).toEqual([]);
+  });
+
+  test('counts in a fix file, until a person confirms the row', async () => {
+    const mapping = fixMapping(mappingOf({ calledOff: { KZ: 9 } }));
+    const text = `${HEADER},KZ,_error_line,_error_check\n1,A,1,9,2,confirmed\n2,A,1,9,3,"01,000"\n`;
+    const { orders } = await readText(text, mapping);
+    expect(inShort(orders)).toEqual([sent('1'), { 2: ['3 KZ called-off'] }]);
+  });
+});
+
+describe('a key of calledOff', () => {
+  const of = (number: string, rest: object = {}, item: object = {}) => ({
+    purchaseOrderNumber: number,
+    items: [{ articleCode: 'A', quantity: 1, ...item }],
+    ...rest,
+  });
+
+  test('holds orders and items, also by true and by a path', async () => {
+    const text = JSON.stringify([
+      of('1'),
+      of('2', { gone: true }),
+      of('3', {}, { gone: true }),
+      of('4', { gone: false, header: { flag: 'z' } }),
+    ]);
+    expect(await heldIn(text, { calledOff: { Gone: 'any', 'header.flag': 'Z' } })).toEqual(['2', '3', '4']);
+    expect(await heldIn(text, { calledOff: { gone: true } })).toEqual(['2', '3']);
+  });
+
+  test('with never holds no order for the value that its name has without a rule', async () => {
+    const text = JSON.stringify([of('1', { cancelled: true }), of('2', { Status: 'cancelled' })]);
+    expect(await heldIn(text, { calledOff: { cancelled: 'never' } })).toEqual(['2']);
+  });
+
+  test('that occurs twice is ambiguous', async () => {
+    const text = JSON.stringify([of('1', { gone: '', Gone: 'X' })]);
+    const { orders } = await readText(text, mappingOf({ calledOff: { gone: 'any' } }));
+    expect(inShort(orders)).toEqual([{ 1: [expect.stringContaining('ambiguous-key')] }]);
+  });
+
+  test('is an element or an attribute in XML', async () => {
+    const order = (number: string, rest: string, attribute = '') =>
+      `<order${attribute}><purchaseOrderNumber>${number}</purchaseOrderNumber>${rest}<items><articleCode>A</articleCode><quantity>1</quantity></items><items><articleCode>B</articleCode><quantity>1</quantity></items></order>`;
+    const text = `<orders>${order('1', '')}${order('2', '<kz>9</kz>')}${order('3', '', ' kz="9"')}</orders>`;
+    expect(await heldIn(text, { calledOff: { KZ: 9 } })).toEqual(['2', '3']);
+  });
+});
