@@ -48,6 +48,21 @@ it('a fix file does not send what others created meanwhile, and closes its dead 
   expect([...place.stored().values()]).toEqual([1, 1]);
 });
 
+it('the list for a file closes an order in doubt that it shows; otherwise no list is read for it', async () => {
+  const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' }];
+  const onDoubt = `${delivery}, onDoubt: hold`;
+  await using place = await openWorkplace({ faults: { faults }, delivery: onDoubt, sandbox: { record: true } });
+  await place.drop('first.csv', table(row('PO-1')));
+  expect((await once(place)).code).toBe(2);
+  expect(await outcomes(place)).toMatchObject({ inDoubt: 1 });
+  await once(place);
+  expect((await place.run(['explain', 'PO-1'])).out).toMatch(/^PO-1 {2}in doubt, waits for a person/);
+  await place.drop('second.csv', table(row('PO-2')));
+  expect((await once(place)).code).toBe(0);
+  expect((await place.run(['explain', 'PO-1'])).out).toMatch(/^PO-1 {2}accepted/);
+  expect([...place.stored().values()]).toEqual([1, 1]);
+});
+
 it('start --once ends after --max-wait while the list fails, says why, and status keeps it', async () => {
   await using place = await openWorkplace({ delivery, sandbox: { record: true } });
   await place.drop('first.csv', table(row('PO-1')));

@@ -36,20 +36,18 @@ export async function explainCommand(args: CommonArgs & { order: string }, shell
   if (args.json) printJson(shell, historyJson(history));
   else {
     const { config } = context;
-    const place = { reports: config.reports.path, start: startCommandOf(config), into: intoInbox(config) };
+    const { settle } = config.delivery;
+    const place = { reports: config.reports.path, start: startCommandOf(config), into: intoInbox(config), settle };
     shell.out(orderHistoryText(history, { now, ...place, ...formatOf(shell) }));
   }
   return 0;
 }
 
-type TextSetting = Format & { now: number; reports: string; start: string; into: string };
+type TextSetting = Format & Parameters<typeof nextStep>[1];
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(
-  history: OrderHistory,
-  { now, reports, start, into, paint, columns }: TextSetting,
-): string {
+export function orderHistoryText(history: OrderHistory, { paint, columns, ...place }: TextSetting): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
@@ -62,7 +60,7 @@ export function orderHistoryText(
     '',
     ...lines,
   ];
-  const next = nextStep(history, { reports, start, now, into });
+  const next = nextStep(history, place);
   return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map((line) => toFit(printable(line), columns))])].join('\n')}\n`;
 }
 

@@ -1,14 +1,16 @@
 import { join } from 'node:path';
+import { duration } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 
-type Place = { reports: string; start: string; now: number; into: string };
+/** `settle`: milliseconds, of the configuration. */
+type Place = { reports: string; start: string; now: number; into: string; settle: number };
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
 export function nextStep({ order, state, open, appearances }: OrderHistory, place: Place): string[] {
-  const { reports, start, now, into } = place;
+  const { reports, into } = place;
   const waiting = appearances.find(isWaiting);
   switch (state) {
     case 'accepted': {
@@ -25,7 +27,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'queued':
     case 'retry':
     case 'unknown':
-      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, start, now)];
+      return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, place)];
     case 'refused':
       // Only a finished batch has a report, and with it the fix file.
       if (open !== undefined && appearances.every(({ batch }) => batch !== open.batch)) {
@@ -81,11 +83,11 @@ function untilReported({ batch }: { batch: string }): string[] {
 }
 
 /** What an order without an outcome waits for, and what a person can do about it. */
-function waitLines({ waitsFor, batch, followedBy }: OpenOrder, start: string, now: number): string[] {
+function waitLines({ waitsFor, batch, followedBy }: OpenOrder, place: Place): string[] {
   return [
-    `Waits for ${waitClause(waitsFor, now)}.`,
+    `Waits for ${waitClause(waitsFor, place.now)}.`,
     ...(followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`]),
-    ...remedyOf(waitsFor, batch, start),
+    ...remedyOf(waitsFor, batch, place),
   ];
 }
 
@@ -99,11 +101,11 @@ export function heldSteps(batch: string): string[] {
   ];
 }
 
-function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, start: string): string[] {
+function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, { start, settle }: Place): string[] {
   switch (kind) {
     case 'list':
       return [
-        'Nothing to do now. If the list does not settle it within ten times delivery.settle (10 min by default), the order waits for a person.',
+        `Nothing to do now. If the list does not settle it within ${duration(10 * settle)} (ten times delivery.settle), the order waits for a person; it can take a little longer, because three lists in a row must fail to settle it.`,
       ];
     case 'release':
       return heldSteps(batch);
