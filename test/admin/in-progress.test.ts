@@ -80,7 +80,15 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   const { body: all } = await person.call('GET', '/dead-letters');
   expect([all['total'], all['already']]).toEqual([3, 2]);
   const list = textOf((await person.page('/dead-letters')).text);
-  expect(list).toContain('2 of them are in another file already, accepted or in progress. Show only these');
+  expect(list).toContain(
+    '2 of them are in progress in another file. Wait for their outcomes: do not correct them again. Show only these.',
+  );
+  expect(list).toContain('Discard…');
+  const alone = textOf((await person.page('/dead-letters?already=true')).text);
+  expect(alone).toContain(
+    '2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
+  );
+  expect(alone).not.toMatch(/Discard…|discard it here/);
   expect(list).toContain('Fix file "friday.fix.csv" with this order waits to be sent');
   // Somebody whose form was open before checks it now.
   const checked = { 'v.0.0': 'PO-1', 'v.0.1': 'NEW', 'v.0.2': 'A', 'v.0.3': '8', do: 'check' };

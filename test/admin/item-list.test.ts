@@ -91,6 +91,7 @@ it('the file of the list can be read as a table, and is named after its days', a
 it('the page Batches links it with its filters', async () => {
   const { text } = await person.page('/batches?q=fix&limit=1');
   expect(text).toContain('<a href="/items.csv?q=fix">accepted orders with articles and quantities</a>');
+  expect(text).toContain('The days are those on which the files were taken.');
   expect((await download('q=fix', '/items.csv')).items).toEqual(['fix.csv 2 PO-3 0815 7']);
 });
 

@@ -27,7 +27,7 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };
   await using place = await openWorkplace({ faults: { faults: [refusal] } });
   const person = await openOperator(place, place.start(['start']));
-  const week = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-3,NEW,A,none', 'PO-4,NEW,A,none'];
+  const week = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-3,NEW,A,none', 'PO-4,NEW,A,'];
   await settleWeek(place, week, (fix) => fix.replace('none', '7'));
   await place.drop('open.csv', sheet('=1+1,NEW,A,"none → 1"', 'PO-6,NEW,A,none', 'PO-2,NEW,X,none'));
   await finishedReport(place, 'open.csv');
@@ -48,6 +48,7 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   );
   const wrong = '"none → 1" is not a number; enter digits only, such as 12';
   expect(first?.slice(0, 7)).toEqual(['=1+1', '#2', 'open.csv', 'invalid', 'quantity', 'none → 1', wrong]);
+  expect(first?.[7]).toBe('A');
   expect(known?.[8]).toBe('this number is already accepted from "=week.csv", as X × 2');
   expect((await rowsIn(person, '/api/v1/dead-letters.xlsx?q=PO-6')).rows.slice(1).map(([number]) => number)).toEqual([
     'PO-6',
@@ -60,6 +61,8 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   expect([rows.length, rows[0]?.[0]]).toEqual([2, 'Settled (Europe/Berlin)']);
   expect(rows[1]?.slice(2, 7)).toEqual(['PO-3', '', '#4', '=week.csv', 'invalid']);
   expect(rows[1]?.slice(8, 11)).toEqual(['accepted', 'fix.csv', 'quantity: none → 7']);
+  const empty = (await rowsIn(person, '/api/v1/corrections.xlsx?q=PO-4')).rows[1];
+  expect(empty?.[7]).toBe('quantity is empty; enter a value');
   for (const at of ['corrections', 'dead-letters'])
     expect((await person.call('GET', `/${at}.xlsx?zone=Mars`)).body['code']).toBe('parameter-wrong');
 

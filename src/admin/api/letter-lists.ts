@@ -1,6 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, listTime, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import { problemText } from '../../order/record.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
 import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
@@ -53,7 +54,7 @@ const LOOKED = 500;
 async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
   for await (const row of rowsOf(page)) {
     const { purchaseOrderNumber, location, file, kind, field = '', value = '', message, batch, lastAt } = row;
-    const { items = '', already = '' } = row;
+    const { articles = '', items = articles, already = '' } = row;
     const what = [outcomeWord(kind), field, value, message, items, already];
     yield [purchaseOrderNumber, location.line || '', file, ...what, at(lastAt), batch];
   }
@@ -130,10 +131,12 @@ async function* correctionLines(page: Page<SettledRow>): AsyncGenerator<string> 
 /** The same for people: what they look for first, and batches last. */
 async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
   for await (const row of rowsOf(page)) {
-    const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
+    const [settledAt = '', who = '', was = '', now = '', kind = '', , file = '', batch = '', , ...end] =
       correctionCells(row);
     const [settled = '', settledFile = '', settledIn = '', changes = ''] = end;
     const { line } = row.location;
+    // A message such as `is empty` needs its column.
+    const message = problemText({ field: row.field ?? '', message: row.message });
     const what = [settled, settledFile, changes.slice(0, LONGEST_CELL)];
     yield [at(settledAt), who, was, now, line, file, kind, message, ...what, batch, settledIn];
   }

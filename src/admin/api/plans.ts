@@ -12,9 +12,9 @@ import { findListed, type ListCheck, type ReadList } from '../../operate/deliver
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { firstItems, itemsIn } from '../../order/order.ts';
-import { shorten } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { pages } from '../../report/lines.ts';
+import { firstArticles } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
 
@@ -141,10 +141,8 @@ async function planFor(
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
 }
 
-/** `A-1 × 5, B-2 × 1`; of an order that failed a check only the articles, as read: its quantities may be wrong. */
-function itemsOf({ payload, articles = [] }: FoundDeadLetter): string {
-  const first = articles.slice(0, 5).map((code) => shorten(code, 40));
-  return firstItems(itemsIn(payload)) || [...first, ...(articles.length > 5 ? ['…'] : [])].join(', ');
+function itemsOf({ payload, articles }: FoundDeadLetter): string {
+  return firstItems(itemsIn(payload)) || firstArticles(articles);
 }
 
 /** Only sending again needs the API's list. */

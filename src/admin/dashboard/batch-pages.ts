@@ -164,7 +164,7 @@ function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | un
     ? 'You may decide: release or cancel it below'
     : 'Somebody with the role operate must release or cancel it';
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-<br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again.</div>`;
+<br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release and use the fix file.</div>`;
 }
 
 function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[], lost: boolean): Html {

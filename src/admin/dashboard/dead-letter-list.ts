@@ -1,4 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
+import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -74,12 +75,14 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
+  const marked = page.items.flatMap(({ already }) => already ?? []);
+  const onlyWaits = marked.length === page.already && marked.every(saysInProgress);
   const body = html`<h1>Orders that need you</h1>
 ${form}
 ${page.total === 0 ? html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>` : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
-${alreadyNote(url, page)}
-${mayOperate && page.total > 0 ? planForm(url, page.total) : undefined}
+${alreadyNote(url, page, onlyWaits)}
+${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total) : undefined}
 ${page.total > 0 ? html`<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), 'Download all that match as a spreadsheet')}</p>` : undefined}
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
@@ -88,17 +91,23 @@ ${nextLink(url, page.next)}`;
   return { title: 'Orders that need you', body };
 }
 
-/** How many of the orders that are listed another file has already, and where these are listed alone. */
-function alreadyNote(url: URL, { already, total }: { already: number; total: number }): Html | undefined {
+type Marked = { already: number; total: number };
+
+/** How many of the orders that are listed another file has already, and where these are listed alone. `onlyWaits`: all in progress. */
+function alreadyNote(url: URL, { already, total }: Marked, onlyWaits: boolean): Html | undefined {
   if (already === 0) return undefined;
-  const said = `${count(already)} of them ${already === 1 ? 'is' : 'are'} in another file already, accepted or in progress.`;
+  const is = already === 1 ? 'is' : 'are';
+  const found = onlyWaits ? 'in progress in another file' : 'in another file already, accepted or in progress';
+  const wait = `Wait for ${already === 1 ? 'its outcome' : 'their outcomes'}: do not correct ${already === 1 ? 'it' : 'them'} again.`;
+  const said = `${count(already)} of them ${is} ${found}.${onlyWaits ? ` ${wait}` : ''}`;
   const compare =
     'Compare the items of those that were accepted: if it is the same order, discard it here. Wait for the outcome of those in progress.';
-  if (already === total) return html`<p>${said} ${compare}</p>`;
+  if (already === total) return html`<p>${said} ${onlyWaits ? '' : compare}</p>`;
   const query = new URLSearchParams(url.searchParams);
   query.set('already', 'true');
   query.delete('after');
-  return html`<p>${said} ${link(`/dead-letters?${query.toString()}`, 'Show only these')}, to compare them and discard them together.</p>`;
+  const alone = link(`/dead-letters?${query.toString()}`, 'Show only these');
+  return html`<p>${said} ${alone}${onlyWaits ? '.' : ', to compare them and discard them together.'}</p>`;
 }
 
 /** The download of the page; where it is refused, the page says why. */

@@ -16,7 +16,7 @@ export function orderListLinks({ searchParams }: URL): Html {
   const path = `/orders.csv${query === '' ? '' : `?${query}`}`;
   const accepted = `/orders.csv?${new URLSearchParams([...filters, ['accepted', 'true']]).toString()}`;
   const items = (name: string) => `/items.${name}${query === '' ? '' : `?${query}`}`;
-  return html`<p>Orders of all files that match: ${link(items('xlsx'), 'accepted orders with articles and quantities, as a spreadsheet')}. As CSV: ${link(accepted, 'accepted orders')} · ${link(items('csv'), 'accepted orders with articles and quantities')} · ${link(path, 'all orders with their outcomes')}</p>`;
+  return html`<p>Orders of all files that match: ${link(items('xlsx'), 'accepted orders with articles and quantities, as a spreadsheet')}. As CSV: ${link(accepted, 'accepted orders')} · ${link(items('csv'), 'accepted orders with articles and quantities')} · ${link(path, 'all orders with their outcomes')}. <span class="quiet">The days are those on which the files were taken.</span></p>`;
 }
 
 /** The downloads of the page Batches; where one is refused, that page says why. */

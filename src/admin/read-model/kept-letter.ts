@@ -2,6 +2,7 @@ import { counted } from '../../core/format.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import { firstItems, type Item, itemsIn } from '../../order/order.ts';
+import { shorten } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { isNameless } from '../../report/story.ts';
 import { type Kept, searchText } from './letter-batch.ts';
@@ -21,10 +22,23 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
   const { field = '', value = '' } = problems?.[0] ?? {};
   const items = refusedItems(letter);
+  const read = firstArticles(letter.articles);
   const already = alreadyText(letter);
-  const named = { ...row, ...(field && { field }), ...(value && { value }), ...(items === '' ? {} : { items }) };
+  const named = {
+    ...row,
+    ...(field && { field }),
+    ...(value && { value }),
+    ...(items && { items }),
+    ...(read && { articles: read }),
+  };
   const full = { id, ...named, ...(already && { already }), batch: from.batch, source: from.source, file: from.file };
   return { row: full, own, isNameless: isNameless(letter) };
+}
+
+/** Of an order that failed a check only the articles, as read: its quantities may be wrong. */
+export function firstArticles(articles: readonly string[] = []): string {
+  const first = articles.slice(0, 5).map((code) => shorten(code, 40));
+  return [...first, ...(articles.length > 5 ? ['…'] : [])].join(', ');
 }
 
 /**

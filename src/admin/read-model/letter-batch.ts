@@ -3,7 +3,8 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 
 /**
  * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field` and `value`: the first wrong one.
- * `items`: the first items of a refused order, as text. `already`: that another file has the order or row.
+ * `items`: the first items of a refused order, as text; `articles`: the first of an order that failed a check, as read.
+ * `already`: that another file has the order or row.
  */
 export type DeadLetterRow = Pick<
   DeadLetter,
@@ -12,6 +13,7 @@ export type DeadLetterRow = Pick<
   field?: string;
   value?: string;
   items?: string;
+  articles?: string;
   already?: string;
 };
 

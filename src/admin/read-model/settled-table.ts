@@ -9,6 +9,8 @@ export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'mess
   batch: string;
   source: string;
   file: string;
+  /** The first wrong column or property. */
+  field?: string;
   closed: Closed;
 };
 
@@ -115,7 +117,9 @@ function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: Dead
   if (closed === undefined) return undefined;
   const { purchaseOrderNumber, kind, message, location } = letter;
   const { batch, source, file } = from;
-  return { id: idOf(batch, letter), batch, source, file, purchaseOrderNumber, kind, message, location, closed };
+  const field = letter.problems?.[0]?.field;
+  const what = { purchaseOrderNumber, kind, message, ...(field && { field }), location, closed };
+  return { id: idOf(batch, letter), batch, source, file, ...what };
 }
 
 /** The same for an order in the results of its batch and for its dead letter. */

@@ -53,6 +53,11 @@ export function inProgressText(
   return isFix ? `Fix file ${title} with this order ${is}.` : `An order with this number ${is}, from ${title}.`;
 }
 
+/** Whether the words about another file say that it has the order in progress, and not that it was accepted. */
+export function saysInProgress(already: string): boolean {
+  return /\b(?:waits to be sent|is being sent|is already in progress)\b/.test(already);
+}
+
 /** What a person does who does not want the order. */
 export function inProgressRemedy({ waits }: Pick<OrderInProgress, 'waits'>): string {
   return waits ? 'Wait for its outcome. To stop it, cancel that file on its page.' : 'Wait for its outcome.';

@@ -70,9 +70,9 @@ function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html
 /** Articles of a group that the page names. */
 const ARTICLES_SHOWN = 5;
 
-/** The API may refuse many orders because of a few articles. */
+/** The API may refuse many orders because of a few articles. One that is in two of many is probably right. */
 function articlesIn({ articles, count: all }: ErrorGroup): Html | undefined {
-  const frequent = [...articles].filter(([, number]) => number > 1).sort(([, a], [, b]) => b - a);
+  const frequent = [...articles].filter(([, number]) => number >= Math.min(all, 3)).sort(([, a], [, b]) => b - a);
   if (all === 1 || frequent.length === 0) return undefined;
   const named = frequent
     .slice(0, ARTICLES_SHOWN)

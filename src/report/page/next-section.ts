@@ -62,7 +62,7 @@ function stepsForHeld({ batch, counts: { refused } }: Report): Html[] {
   return [
     html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,
     html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)}`,
-    html`<b>If they are wrong in the file</b>, release the batch: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel it instead, correct your own file, and drop the complete file again: orders that were accepted are not sent again. For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)} The page of this file in the dashboard has buttons for both.`,
+    html`<b>If they are wrong in the file</b>, release the batch: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel it instead, correct your own file, and drop the complete file again: orders that were accepted are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release the batch and use the fix file. For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)} The page of this file in the dashboard has buttons for both.`,
     html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
@@ -174,7 +174,7 @@ function discardTotals(number: number): Html {
 }
 
 function correct(what: string, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again.`;
+  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes after the pause.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {

@@ -55,6 +55,12 @@ it('the lead says that the others are done', () => {
   expect(textOf(pageOf([one]))).not.toMatch(/The (?:other order is|others are) done/);
 });
 
+it('the step that says to correct orders says where a correction shows that waits for a pause', () => {
+  const said = 'During a pause, the dashboard shows whether somebody sent a correction already';
+  expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).toContain(said);
+  expect(textOf(pageOf([dead(order(2), 'inDoubt', 'inDoubt', 'Unknown')]))).not.toContain(said);
+});
+
 it('a conflict begins with the old copy, which is probable where the same file was read before', () => {
   const one = dead(order(2), 'conflict', 'other-content', 'this number is already accepted');
   expect(textOf(pageOf([one]))).toContain('If your file is an old copy of your list, discard it in the dashboard');
@@ -335,18 +341,18 @@ describe('a held batch', () => {
       /If they are right ?, the mapping or the API may be wrong.*correct the mapping and drop the file again/,
     );
     expect(text).toMatch(
-      /If they are wrong in the file ?, release the batch: .* in one fix file\. If most .*, cancel it instead/,
+      /If they are wrong in the file ?, release the batch: .* in one fix file\. If most .*, cancel it instead.*What you change in your own file is not recorded on the page Corrections/,
     );
   });
 
-  it('names the articles that occur in several of the refused orders', () => {
+  it('names the articles that occur in all or at least three of the refused orders, not one that is only in two', () => {
     const items = (...codes: string[]) => ({ items: codes.map((articleCode) => ({ articleCode, quantity: 1 })) });
     const refused = [items('X-1', 'A'), items('X-1', 'X-2'), items('X-2', 'X-1')].map((payload, i) => {
       const one = dead(order(i + 2), 'refused', '400', 'articleCode is not known');
       return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload } } : one;
     });
     expect(textOf(pageOf(refused, more))).toContain(
-      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders, X-2 in 2 orders. The API refused the complete order and does not say which item: check all items. API answer 400',
+      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders. The API refused the complete order and does not say which item: check all items. API answer 400',
     );
   });
 
