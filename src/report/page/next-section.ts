@@ -88,10 +88,10 @@ function laterReport({ repeatedBy }: Report): Html[] {
 /** A person who cancels a wrong file does not want the rest of it either. */
 function leftByCancellation(report: Report, { open, nameless }: Story): Html[] {
   if (!isCancelled(report)) return [];
-  const { batch } = report;
+  const { batch, counts } = report;
   const them = open === 1 ? 'it' : 'all of them at once';
   return [
-    html`<b>If the complete file was wrong, discard ${openText(open, nameless)} too.</b> The cancellation withdrew only what could have been sent. Discard ${them} in the dashboard: the page of this file links what needs a person. For your operator: ${command('po-sync', 'dead-letters', 'discard', '--batch', batch)}`,
+    html`<b>If the complete file was wrong, discard ${openText(open, nameless)} too.</b> ${counts.cancelled === 0 ? 'The cancellation does not close what failed a check or was refused' : 'The cancellation withdrew only what could have been sent'}. Discard ${them} in the dashboard: the page of this file links what needs a person. For your operator: ${command('po-sync', 'dead-letters', 'discard', '--batch', batch)}`,
     html`<b>If you correct your own file instead, drop the complete file again.</b> Its orders that are accepted are settled here too, so you do not need the fix file. What was changed is not recorded then.`,
   ];
 }

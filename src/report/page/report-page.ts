@@ -164,7 +164,8 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const open = story.open + waiting.count;
   if (open > 0) {
     const verdict = verdictOfOpen(open, story.nameless + waiting.nameless, total - allNameless(story));
-    const leads = [doneText(total - open - cancelled, cancelled), withdrawnText(report, story)];
+    const late = isCancelled(report) && isTooLate(report.counts) ? 'The file was cancelled too late.' : '';
+    const leads = [doneText(total - open - cancelled, cancelled), late, withdrawnText(report, story)];
     if (waiting.count > 0) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }

@@ -271,7 +271,7 @@ it('a cancellation that came when all orders had been sent is not green, and nam
   const open = pages(done(order(2)), one);
   expect(open).toMatch(/<header class="care">.*<h1>1 of 2 orders needs you<\/h1>/s);
   expect(textOf(open)).toMatch(
-    /inform the supplier.*If the complete file was wrong, discard 1 order too.*Cancelled by/,
+    /cancelled too late\. 1 order of .*inform the supplier.*discard 1 order too.*tion does not close.*Cancelled by/,
   );
   if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discarded' };
   const settled = pages(done(order(2)), one);
