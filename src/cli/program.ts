@@ -103,6 +103,7 @@ function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out'
   }
   inherit(program);
   throwUsageErrors(program, isJson);
+  refuseRepeated(program);
   return program;
 }
 
@@ -164,6 +165,21 @@ function throwUsageErrors(command: Command, isJson: boolean, path = 'po-sync'): 
     throw isHelp ? error : usageError(error, path);
   });
   for (const child of command.commands) throwUsageErrors(child, isJson, `${path} ${child.name()}`);
+}
+
+/** Of an option that is given twice only the last value would count: `--order A --order B` would act on B. */
+function refuseRepeated(command: Command): void {
+  for (const option of command.options.filter(({ required, variadic }) => required && !variadic)) {
+    let times = 0;
+    command.on(`option:${option.name()}`, () => {
+      times += 1;
+      if (times > 1) {
+        const message = `error: option '${option.flags}' takes one value, and is given more than once`;
+        command.error(message, { code: 'commander.repeatedOption' });
+      }
+    });
+  }
+  for (const child of command.commands) refuseRepeated(child);
 }
 
 /** `error: unknown option '--lmit'` and `(Did you mean --limit?)` become two sentences. */

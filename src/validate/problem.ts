@@ -13,7 +13,7 @@ import {
   type TextFault,
 } from '../order/text.ts';
 import { encodingRemedy } from '../order/wrong-encoding.ts';
-import { calledOffSentence } from './said-beside.ts';
+import { calledOffSentence, wrongStateSentence } from './said-beside.ts';
 
 /** Everything that can be wrong with a record; the word is the problem's stable code. */
 export type Fault =
@@ -131,7 +131,7 @@ function textSentence(fault: TextLike, value: string): string {
     case 'not-text':
       return notTextSentence(value, shown);
     case 'wrong-state':
-      return `orders cannot be created in state ${shown}; use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping`;
+      return wrongStateSentence(shown, value);
     case 'two-readings':
       return twoReadingsSentence(value);
     case 'encoding-unsure':

@@ -166,6 +166,18 @@ export function calledOffSentence(field: string, value: string): string {
   return `${shown} says that this is no longer wanted; remove the row or object, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipWhere in the mapping leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent; ${allow}`;
 }
 
+/** States of an order that is wanted, in words of other programs. */
+const WANTED =
+  /^(?:new|neue?r?|open|offen|created|angelegt|erfasst|active|aktiv|released|freigegeben|approved|genehmigt|confirmed|bestätigt|ordered|bestellt|nouve(?:au|lle)|nuev[oa]|nuov[oa]|nieuw)$/i;
+
+/** The message for `wrong-state`: a state that nobody explained may mean that the order is canceled. */
+export function wrongStateSentence(shown: string, value: string): string {
+  const advice = WANTED.test(trimBlanks(value))
+    ? 'use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping'
+    : 'if the order is canceled or not wanted, discard it; use NEW only if it is to be ordered. For your operator: if this column says which orders are canceled, name it in calledOff in the mapping instead of fields.orderState';
+  return `orders cannot be created in state ${shown}; ${advice}`;
+}
+
 function saysNo(kind: Kind, value: boolean): boolean {
   return value ? kind === 'flag' || kind === 'word' || kind === 'mark' : kind === 'release';
 }

@@ -100,6 +100,18 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
     "Required option '--as <what>' not specified.",
     'po-sync dead-letters resolve --help',
   ],
+  [
+    'dead-letters discard --order A --order B --yes',
+    'usage-repeated-option',
+    "Option '--order <number>' takes one value, and is given more than once.",
+    'po-sync dead-letters discard --help',
+  ],
+  [
+    'status -e staging --environment production',
+    'usage-repeated-option',
+    "Option '-e, --environment <name>' takes one value, and is given more than once.",
+    'po-sync --help',
+  ],
 ];
 
 describe('a wrong command line', () => {

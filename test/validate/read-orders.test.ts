@@ -442,6 +442,15 @@ describe('the message about', () => {
     );
   });
 
+  test.each(['X', 'storniert', 'CANCELLED', '9'])(
+    'an order state %s says first to discard an order that is not wanted',
+    (value) => {
+      expect(messageOf('wrong-state', value)).toMatch(
+        /^orders cannot be created in state "\w+"; if the order is canceled or not wanted, discard it; use NEW only if it is to be ordered\. .*calledOff/,
+      );
+    },
+  );
+
   test.each([
     ['Status', 'DRAFT'],
     ['status', 'on hold'],

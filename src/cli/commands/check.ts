@@ -47,7 +47,8 @@ export async function checkFiles(
   let code = 0;
   for (const file of args.files) {
     const place = path.resolve(shell.cwd, file);
-    const found = await checkOne(place, { ...readings, source: sourceOf(place) }, printer.file(file));
+    const isChosen = args.source === undefined && readings.config.sources.length > 1;
+    const found = await checkOne(place, { ...readings, source: sourceOf(place), isChosen }, printer.file(file));
     code = code === 1 ? 1 : found === 1 ? 1 : Math.max(code, found);
   }
   printer.end();
@@ -58,6 +59,8 @@ export async function checkFiles(
 type Readings = {
   config: HowToReadDeps['config'];
   source: string | undefined;
+  /** That source was chosen among several, because none was named. */
+  isChosen: boolean;
   signal: AbortSignal;
   previewer: Previewer | undefined;
   orders: boolean;
@@ -73,9 +76,20 @@ async function checkOne(file: string, readings: Readings, printer: FilePrinter):
     return invalid + (preview ? preview.conflict + preview.waiting : 0) > 0 ? 2 : 0;
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
-    printer.failed(error);
+    printer.failed(readings.isChosen ? withSource(error, readings) : error);
     return error.code.startsWith('unreadable-') ? 2 : 1;
   }
+}
+
+/** Names the source whose mapping was used: another one may read the file. */
+function withSource(error: PoSyncError, { source, config: { sources } }: Readings): PoSyncError {
+  const mapping = sources.find(({ name }) => name === source)?.mapping;
+  if (source === undefined) return error;
+  const used = `It was checked for source ${source} (${mapping === undefined ? 'without a mapping' : `mapping ${mapping}`})`;
+  const remedy = [error.remedy, `${used}, because no --source was given.`]
+    .filter((text) => text !== undefined)
+    .join(' ');
+  return new PoSyncError(error.code, error.message, { remedy, facts: error.facts });
 }
 
 /** Throws like `inspectFile`. */

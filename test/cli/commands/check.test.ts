@@ -321,6 +321,24 @@ First order as it would be sent:
     expect([code, shell.written.err.includes('several sources')]).toEqual(warning === '' ? [0, false] : [2, true]);
   });
 
+  test('names the source whose mapping it chose, if that mapping cannot read the file', async () => {
+    const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
+    const sources =
+      '  - { type: export, name: erp, path: e.csv }\n  - { type: inbox, name: shop, path: b, mapping: book }\n';
+    const text = `environment: e\nenvironments:\n  e: { ${addresses} }\nsources:\n${sources}mappings:\n  book: { format: xlsx }\n`;
+    await writeFile(path.join(folder, 'own.yaml'), text);
+    await writeFile(path.join(folder, 'standard.csv'), GOOD);
+    const errorOf = async (source?: string) => {
+      const shell = fakeShell({ cwd: folder });
+      const args = { files: ['standard.csv'], json: false, config: 'own.yaml', ...(source && { source }) };
+      expect(await checkCommand(args, shell)).toBe(2);
+      return shell.written.out + shell.written.err;
+    };
+    const chosen = 'It was checked for source shop (mapping book), because no --source was given.';
+    expect((await errorOf()).replace(/\s+/g, ' ')).toContain(chosen);
+    expect(await errorOf('shop')).not.toContain('It was checked');
+  });
+
   test('does not say that the standard columns apply to a fix file, which has the mapping of its batch', async () => {
     const addresses = 'baseUrl: https://a.example/api/v1, authUrl: https://b.example';
     const sources = '  - { type: inbox, name: one, path: a }\n  - { type: inbox, name: two, path: b, mapping: shop }\n';
