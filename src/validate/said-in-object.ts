@@ -1,6 +1,7 @@
+import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
-import { pointerStep, trimBlanks } from '../order/text.ts';
-import { find, isObject, TEXT_KEY } from '../parse/find-key.ts';
+import { pointerStep } from '../order/text.ts';
+import { find, isObject, TEXT_KEY, textOf } from '../parse/find-key.ts';
 import { calledOffRules, ruleFor } from './called-off-rules.ts';
 import { type ObjectRules, problemAt, shown } from './object-fields.ts';
 import { problemOf } from './problem.ts';
@@ -33,7 +34,8 @@ export function reportSaid(
 function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
   for (const { name, holds } of calledOffRules(mapping)) {
     const found = find(value, [name]);
-    const text = isObject(found.value) || Array.isArray(found.value) ? '' : trimBlanks(String(found.value ?? ''));
+    const { value: said } = found;
+    const text = typeof said === 'boolean' ? String(said) : (textOf(said) ?? sourceOfNumber(said) ?? '');
     if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
     else if (text !== '' && holds(text)) problems.push(problemAt('called-off', found, place, shown(found.value)));
   }
