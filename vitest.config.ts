@@ -37,6 +37,7 @@ const LONG = [
   'test/end-to-end/lost-redis.test.ts',
   'test/end-to-end/missing-file.test.ts',
   'test/end-to-end/moved-inbox.test.ts',
+  'test/end-to-end/no-data.test.ts',
   'test/end-to-end/notices.test.ts',
   'test/end-to-end/once.test.ts',
   'test/end-to-end/operate-batches.test.ts',

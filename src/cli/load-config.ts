@@ -214,7 +214,7 @@ function undecided(config: Config, files: readonly (string | undefined)[] = [und
 export async function openOperatorContext(
   args: CommonArgs,
   shell: Shell,
-  { confirm }: { confirm: boolean },
+  { confirm, begins = confirm }: { confirm: boolean; begins?: boolean },
 ): Promise<OperatorContext & AsyncDisposable> {
   const { config } = await openConfig(args, shell, { confirm });
   await using resources = new AsyncDisposableStack();
@@ -222,7 +222,7 @@ export async function openOperatorContext(
   const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
   const { credentials } = await loadRedisSecrets(config, shell.env);
   const reads = !confirm;
-  const given = { clock, log, signal: shell.signal, credentials, reads, refusedWithin: REFUSED_WITHIN };
+  const given = { clock, log, signal: shell.signal, credentials, reads, begins, refusedWithin: REFUSED_WITHIN };
   const store = resources.use(await openStore(config, given));
   const { redis, keys, time } = store;
   const owner = randomUUID();

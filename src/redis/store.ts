@@ -1,15 +1,18 @@
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
 import { closeFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { isGone } from '../core/regular-file.ts';
 import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
+import { requireOwnData } from './private-server/server-folder.ts';
 import { requireRights } from './rights.ts';
 import { createRedisTime, type RedisTime } from './time.ts';
 
@@ -37,7 +40,8 @@ export type Context = {
 };
 
 /**
- * `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing.
+ * `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing; `begins`: it
+ * may run before the first start, so it makes `data` where there is none.
  * `refusedWithin`: as in `connectRedis`.
  */
 type Deps = {
@@ -46,6 +50,7 @@ type Deps = {
   signal?: AbortSignal;
   credentials?: RedisSecrets | undefined;
   reads?: boolean;
+  begins?: boolean;
   refusedWithin?: number;
 };
 
@@ -54,7 +59,7 @@ type Deps = {
  * Throws PoSyncError `redis-…`.
  */
 export async function openStore(config: Config, deps: Deps): Promise<Store> {
-  const { clock, log, signal, credentials, reads = false, refusedWithin } = deps;
+  const { clock, log, signal, credentials, reads = false, begins = !reads, refusedWithin } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
@@ -80,6 +85,7 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
   };
 
   async function openPrivate(): Promise<string> {
+    if (!begins && (await isWithoutLedger(config))) throw noData(config);
     const server = await openPrivateRedis({ data: config.data, clock, log, ...(signal ? { signal } : {}) });
     return resources.use(server).url;
   }
@@ -215,6 +221,28 @@ function refuseEviction(info: string): void {
     {
       remedy: 'Set maxmemory-policy noeviction.',
       facts: { policy },
+    },
+  );
+}
+
+/**
+ * Whether the ledger is in a private Redis that was never started in `data`: before the first start, or without its volume.
+ * Throws PoSyncError `folder-not-private` and `redis-foreign-folder` as a start would.
+ */
+export async function isWithoutLedger(config: Pick<Config, 'data' | 'redis'>): Promise<boolean> {
+  if (!hasPrivateRedis(config) || !(await isGone(path.join(config.data, 'redis')))) return false;
+  await requireOwnData(config.data);
+  return true;
+}
+
+function noData({ data }: Pick<Config, 'data'>): PoSyncError {
+  return new PoSyncError(
+    'data-missing',
+    `There is no data in ${data} yet: first start, or its volume is not mounted.`,
+    {
+      remedy:
+        'If po-sync ran before, find or mount its data before the start. po-sync doctor says whether it used an inbox.',
+      facts: { data },
     },
   );
 }

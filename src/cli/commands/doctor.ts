@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type Config, environmentOf } from '../../config/config.ts';
 import { loadNetwork, type Network } from '../../config/network.ts';
 import { loadAdminTokens, loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
@@ -6,7 +9,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
-import { checkDaemon, checkListed, checkNotices } from '../../operate/doctor/check-daemon.ts';
+import { checkDaemon, checkLedgerThere, checkListed, checkNotices } from '../../operate/doctor/check-daemon.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
 import { checkNetwork } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
@@ -15,7 +18,7 @@ import { checkClock, type Finding, failure } from '../../operate/doctor/finding.
 import { connectRedis } from '../../redis/connect.ts';
 import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
-import { hasPrivateRedis } from '../../redis/store.ts';
+import { hasPrivateRedis, isWithoutLedger } from '../../redis/store.ts';
 import { type CommonArgs, openConfig, REFUSED_WITHIN } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
@@ -55,7 +58,7 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
       (error) => [failure('admin tokens', asPoSyncError(error))],
     ),
   );
-  report(await checkFolders(config));
+  report([...(await checkFolders(config)), ...(await checkLedgerThere(config))]);
   report(await checkNotices(config, shell.env.PATH ?? ''));
   await using resources = new AsyncDisposableStack();
   const { found, place } = await redisFindings(config, shell, resources);
@@ -114,8 +117,8 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
 
   async function openPrivate(): Promise<string> {
     const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
-    return resources.use(await openPrivateRedis({ data: config.data, clock: systemClock, log, signal: shell.signal }))
-      .url;
+    const data = await dataOrTrial(config, resources);
+    return resources.use(await openPrivateRedis({ data, clock: systemClock, log, signal: shell.signal })).url;
   }
 }
 
@@ -164,4 +167,12 @@ function findingText({ check, state, message, remedy }: Finding, shell: Shell): 
 function asPoSyncError(error: unknown): PoSyncError {
   if (error instanceof PoSyncError) return error;
   throw error;
+}
+
+/** Before the first start, the private Redis is tried in a folder that is removed: `data` stays as it is. */
+async function dataOrTrial(config: Config, resources: AsyncDisposableStack): Promise<string> {
+  if (!(await isWithoutLedger(config))) return config.data;
+  const trial = await mkdtemp(path.join(tmpdir(), 'po-sync-doctor-'));
+  resources.defer(() => rm(trial, { recursive: true, force: true }));
+  return trial;
 }

@@ -6,12 +6,12 @@ import { type Config, startCommandOf } from '../../config/config.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { counted, orders } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
-import { foreignLedger } from '../../intake/environment-marker.ts';
+import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
-import { requireFormat, type Store } from '../../redis/store.ts';
+import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
 import { daemonCounts, holderOf, isBeating, livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
@@ -169,4 +169,18 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
     }),
   );
   return found.flat();
+}
+
+/** An inbox of this environment, and no ledger: that of before is elsewhere, and what it knows is missing. */
+export async function checkLedgerThere(config: Config): Promise<Finding[]> {
+  // Other checks report a folder that cannot be used.
+  if (!(await isWithoutLedger(config).catch(() => false))) return [];
+  const { data, environment, sources } = config;
+  const inboxes = sources.filter(({ type }) => type === 'inbox').map((source) => source.path);
+  const owners = await Promise.all(inboxes.map((folder) => environmentOf(folder).catch(() => undefined)));
+  const used = inboxes.filter((_, i) => owners[i] === environment);
+  if (used.length === 0) return [];
+  const message = `${data} has no ledger, but po-sync worked on ${used.join(', ')} for ${environment} before, with another data folder`;
+  const remedy = 'Look for it before the start: mount its volume, or restore it from the backup.';
+  return [{ check: 'ledger', state: 'warn', message, remedy }];
 }

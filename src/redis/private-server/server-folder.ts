@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { closeFolder, makePath, ownerBesideRoot, PRIVATE_FOLDER } from '../../core/folder.ts';
-import { readJsonIfExists, writeWhole } from '../../core/regular-file.ts';
+import { isGone, readJsonIfExists, writeWhole } from '../../core/regular-file.ts';
 
 const CONFIGURATION = 'redis.conf';
 const LOG = 'redis.log';
@@ -28,6 +28,12 @@ export async function prepareFolder(data: string): Promise<string> {
   } catch (error) {
     throw error instanceof PoSyncError ? error : cannotUse(folder, error);
   }
+}
+
+/** Refuses a `data` without a server as `prepareFolder` does, and makes nothing in it. */
+export async function requireOwnData(place: string): Promise<void> {
+  await refuseForeignFolder(place);
+  if (!(await isGone(place))) await closeFolder(place);
 }
 
 /**
