@@ -22,6 +22,7 @@ import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
+import { inboxesUsedElsewhere } from '../operate/doctor/check-daemon.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
 import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { openQueue } from '../queue/queue.ts';
@@ -214,16 +215,15 @@ function undecided(config: Config, files: readonly (string | undefined)[] = [und
 export async function openOperatorContext(
   args: CommonArgs,
   shell: Shell,
-  { confirm, begins = confirm }: { confirm: boolean; begins?: boolean },
+  { confirm }: { confirm: boolean },
 ): Promise<OperatorContext & AsyncDisposable> {
   const { config } = await openConfig(args, shell, { confirm });
   await using resources = new AsyncDisposableStack();
-  const clock = systemClock;
-  const log = createLog({ level: 'silent', pretty: false, stream: shell.streams.err });
+  const [clock, log] = [systemClock, createLog({ level: 'silent', pretty: false, stream: shell.streams.err })];
   const { credentials } = await loadRedisSecrets(config, shell.env);
-  const reads = !confirm;
-  const given = { clock, log, signal: shell.signal, credentials, reads, begins, refusedWithin: REFUSED_WITHIN };
-  const store = resources.use(await openStore(config, given));
+  const begins = (await inboxesUsedElsewhere(config)).length === 0;
+  const waits = { signal: shell.signal, refusedWithin: REFUSED_WITHIN };
+  const store = resources.use(await openStore(config, { clock, log, ...waits, credentials, reads: !confirm, begins }));
   const { redis, keys, time } = store;
   const owner = randomUUID();
   const { probe } = config.delivery;

@@ -41,7 +41,7 @@ export type Context = {
 
 /**
  * `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing; `begins`: it
- * may run before the first start, so it makes `data` where there is none.
+ * makes `data` where there is none.
  * `refusedWithin`: as in `connectRedis`.
  */
 type Deps = {
@@ -59,7 +59,7 @@ type Deps = {
  * Throws PoSyncError `redis-…`.
  */
 export async function openStore(config: Config, deps: Deps): Promise<Store> {
-  const { clock, log, signal, credentials, reads = false, begins = !reads, refusedWithin } = deps;
+  const { clock, log, signal, credentials, reads = false, begins = true, refusedWithin } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
@@ -238,10 +238,9 @@ export async function isWithoutLedger(config: Pick<Config, 'data' | 'redis'>): P
 function noData({ data }: Pick<Config, 'data'>): PoSyncError {
   return new PoSyncError(
     'data-missing',
-    `There is no data in ${data} yet: first start, or its volume is not mounted.`,
+    `There is no ledger in ${data}, but po-sync used an inbox of this configuration before: is its volume not mounted?`,
     {
-      remedy:
-        'If po-sync ran before, find or mount its data before the start. po-sync doctor says whether it used an inbox.',
+      remedy: 'Find or mount the data of before. A start begins a new ledger from the list of the API.',
       facts: { data },
     },
   );

@@ -26,7 +26,7 @@ export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string
  */
 export async function checkCommand(args: CheckArgs, shell: Shell): Promise<number> {
   if (!args.preview) return checkFiles(args, shell, await configIfAny(args, shell));
-  await using context = await openOperatorContext(args, shell, { confirm: false, begins: true });
+  await using context = await openOperatorContext(args, shell, { confirm: false });
   return await checkFiles(args, shell, context.config, await createPreviewer(context, shell.env));
 }
 

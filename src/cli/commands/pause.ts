@@ -15,7 +15,7 @@ import { formatOf, hanging, printable, printJson, sentences } from '../terminal/
 
 /** `pause`: pauses delivery of the environment until `resume`; files are still taken. */
 export async function pauseCommand(args: CommonArgs & { reason?: string }, shell: Shell): Promise<number> {
-  await using context = await openOperatorContext(args, shell, { confirm: false, begins: true });
+  await using context = await openOperatorContext(args, shell, { confirm: false });
   const { environment } = context.config;
   const { reason, before } = await recorded({ what: 'pause', on: environment }, context, async () => {
     const paused = await pauseDelivery(args.reason, context);

@@ -171,14 +171,23 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
   return found.flat();
 }
 
-/** An inbox of this environment, and no ledger: that of before is elsewhere, and what it knows is missing. */
-export async function checkLedgerThere(config: Config): Promise<Finding[]> {
-  // Other checks report a folder that cannot be used.
-  if (!(await isWithoutLedger(config).catch(() => false))) return [];
-  const { data, environment, sources } = config;
+/**
+ * The inboxes that this environment used before, if `data` has no ledger: that of before is elsewhere. Throws as
+ * `isWithoutLedger`.
+ */
+export async function inboxesUsedElsewhere(config: Config): Promise<string[]> {
+  if (!(await isWithoutLedger(config))) return [];
+  const { environment, sources } = config;
   const inboxes = sources.filter(({ type }) => type === 'inbox').map((source) => source.path);
   const owners = await Promise.all(inboxes.map((folder) => environmentOf(folder).catch(() => undefined)));
-  const used = inboxes.filter((_, i) => owners[i] === environment);
+  return inboxes.filter((_, i) => owners[i] === environment);
+}
+
+/** An inbox that was used, and no ledger: what it knows is missing. */
+export async function checkLedgerThere(config: Config): Promise<Finding[]> {
+  const { data, environment } = config;
+  // Other checks report a folder that cannot be used.
+  const used = await inboxesUsedElsewhere(config).catch(() => []);
   if (used.length === 0) return [];
   const message = `${data} has no ledger, but po-sync worked on ${used.join(', ')} for ${environment} before, with another data folder`;
   const remedy = 'Look for it before the start: mount its volume, or restore it from the backup.';
