@@ -163,7 +163,7 @@ export function calledOffSentence(field: string, value: string): string {
   const allow = `calledOff: { ${JSON.stringify(shorten(field, 60))}: never } in the mapping says that this column does not mean that, otherReadings: allow checks no such column and sends them`;
   if (isNotWantedYet(field, value))
     return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now. For your operator: skipWhere in the mapping leaves such rows and orders out until then, without a report; ${allow}`;
-  return `${shown} says that this is no longer wanted; discard the order, or remove the row or object and write ${CONFIRMED} into _error_check of the other rows of its order, or write ${CONFIRMED} into its own to order it. For your operator: skipWhere in the mapping leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent; ${allow}`;
+  return `${shown} says that this is no longer wanted; discard the order, or remove the row or object and, where its order has other rows, write ${CONFIRMED} into _error_check in these, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipWhere in the mapping leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent; ${allow}`;
 }
 
 /** States of an order that is wanted, in words of other programs. */

@@ -556,6 +556,8 @@ it('the form names its box where the fix file has a cell', async () => {
   const { text } = await person.page(pathOf(id));
   const form = text.slice(text.indexOf('class="sheet"'));
   expect(form).toContain('check &quot;This row is correct as it is&quot; to order it.');
+  // The rest of an order whose row is removed is sent only where a person says so.
+  expect(form).toContain('where its order has other rows, check &quot;This row is correct as it is&quot; in these');
   expect(form).not.toMatch(/write confirmed|_error_check/);
 });
 
