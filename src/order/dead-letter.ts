@@ -149,6 +149,11 @@ export function locationOf(order: CheckedOrder): DeadLetter['location'] {
   return { line, ...(lines.length > 1 ? { lines } : {}), ...(pointer === undefined ? {} : { pointer }) };
 }
 
+/** The line of its first error, as `check` names it: an order of JSON begins above it. Without one, that of its order. */
+export function errorLine({ location, problems }: Pick<DeadLetter, 'location' | 'problems'>): number {
+  return problems?.[0]?.line ?? location.line;
+}
+
 /** The places of an order's rows, its first faulty row first: a fix file may come back without some of them. */
 export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
   const { line, lines = [], pointer } = location;

@@ -1,5 +1,5 @@
 import { counted, orders } from '../core/format.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
+import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn, itemTexts } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
@@ -135,7 +135,7 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
 
 /** Keeps the first orders of a file; of a batch in progress they come in any order. */
 function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter): void {
-  const at = orders.findLastIndex(({ line }) => line <= deadLetter.location.line) + 1;
+  const at = orders.findLastIndex(({ line }) => line <= errorLine(deadLetter)) + 1;
   if (at < ORDERS_SHOWN) orders.splice(at, 0, affected(deadLetter));
   if (orders.length > ORDERS_SHOWN) orders.pop();
 }
@@ -229,7 +229,7 @@ function affected(deadLetter: DeadLetter): AffectedOrder {
   const { location, purchaseOrderNumber, problems, closed, known, payload } = deadLetter;
   const problem = problems?.[0];
   return {
-    line: location.line,
+    line: errorLine(deadLetter),
     pointer: location.pointer ?? '',
     number: purchaseOrderNumber,
     field: problem?.field ?? '',

@@ -149,7 +149,7 @@ const NOT_YET_MARK = /^(?:is)?(?:draft|onhold|hold|blocked|gesperrt)\??$/;
 const FINAL = /^(?:rejected|denied|declined|abgelehnt)$/i;
 
 /** Whether it may be released later: a draft, an order on hold, one that is not approved. */
-function isNotWantedYet(name: string, value: string): boolean {
+export function isNotWantedYet(name: string, value: string): boolean {
   const text = trimBlanks(value);
   if (NOT_YET.test(text)) return true;
   const kind = kindOf(name);
@@ -160,10 +160,9 @@ function isNotWantedYet(name: string, value: string): boolean {
 /** The message for `called-off`: a draft may be released later, a cancellation is final. */
 export function calledOffSentence(field: string, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
-  const allow = `calledOff: { ${JSON.stringify(shorten(field, 60))}: never } in the mapping says that this column does not mean that, otherReadings: allow checks no such column and sends them`;
   if (isNotWantedYet(field, value))
-    return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now. For your operator: skipWhere in the mapping leaves such rows and orders out until then, without a report; ${allow}`;
-  return `${shown} says that this is no longer wanted; discard the order, or remove the row or object and, where its order has other rows, write ${CONFIRMED} into _error_check in these, or write ${CONFIRMED} into _error_check of the fix file to order it. For your operator: skipWhere in the mapping leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent; ${allow}`;
+    return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now`;
+  return `${shown} says that this is no longer wanted; discard the order. If only this row or item is not wanted, remove it and, in each other row of the order, write ${CONFIRMED} into _error_check. To order it nevertheless, write ${CONFIRMED} into _error_check of the fix file`;
 }
 
 /** States of an order that is wanted, in words of other programs. */

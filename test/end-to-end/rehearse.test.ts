@@ -79,3 +79,32 @@ it('rehearse of an unreadable file ends with 2, and of a missing one with 1', as
     err: expect.stringContaining('absent'),
   });
 });
+
+it('check, rehearse, the list and the report name the line of an error in JSON, and the operator advice comes once', async () => {
+  await using place = await openWorkplace();
+  const items = [{ articleCode: 'A', quantity: 1 }];
+  const orders = ['PO-1', 'PO-2'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items, status: 'cancelled' }));
+  const text = `${JSON.stringify([{ purchaseOrderNumber: 'PO-0', items }, ...orders], null, 1)}\n`;
+  const lines = text.split('\n').flatMap((line, i) => (line.includes('cancelled') ? [i + 1] : []));
+  await writeFile(path.join(place.folder, 'shop.json'), text);
+  const { out: checked } = await place.run(['check', 'shop.json']);
+  const { out: rehearsed } = await place.run(['rehearse', 'shop.json']);
+  await rm(path.resolve(/Report: (.*)\/report\.html/.exec(rehearsed)?.[1] ?? '', '../..'), { recursive: true });
+  await place.drop('shop.json', text);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  const { out: list } = await place.run(['dead-letters', 'list']);
+  const { out: history } = await place.run(['explain', 'PO-2']);
+  for (const [i, line] of lines.entries()) {
+    expect(checked).toMatch(new RegExp(`^shop\\.json:${line}: .*PO-${i + 1}`, 'm'));
+    expect(rehearsed).toMatch(new RegExp(`^ +line ${line}: PO-${i + 1}`, 'm'));
+    expect(list).toMatch(new RegExp(`^PO-${i + 1} +invalid +\\S+ +${line} `, 'm'));
+  }
+  for (const shown of [checked, rehearsed, list, history])
+    expect(shown.match(/^called-off: in the mapping, skipWhere .*calledOff: \{ "status": never \}/gm)).toHaveLength(1);
+  const [batch = ''] = await readdir(place.reports);
+  const read = (name: string) => readFile(path.join(place.reports, batch, name), 'utf8');
+  const page = await read('report.html');
+  expect(lines.map((line) => page.includes(`>${line}<`))).toEqual([true, true]);
+  // A clerk corrects orders, not the mapping.
+  expect(page + (await read('dead-letters.fix.json'))).not.toMatch(/skipWhere|calledOff|For your operator/);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createAdvice } from '../../src/cli/commands/next-step.ts';
 import { problemOf } from '../../src/validate/problem.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
 
@@ -436,6 +437,12 @@ describe('the message about', () => {
   const messageOf = (code: 'wrong-state' | 'called-off', value: string, name = 'Status') =>
     problemOf(code, { line: 2 }, name, value).message;
 
+  const adviceFor = (value: string, name = 'Status', rows = 1) => {
+    const advice = createAdvice();
+    for (let line = 2; line < rows + 2; line += 1) advice.add([problemOf('called-off', { line }, name, value)]);
+    return advice.lines();
+  };
+
   test('an order state in words of the ERP says how the mapping leaves them out', () => {
     expect(messageOf('wrong-state', 'neu')).toBe(
       'orders cannot be created in state "neu"; use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping',
@@ -456,18 +463,24 @@ describe('the message about', () => {
     ['status', 'on hold'],
     ['approved', 'false'],
     ['isDraft', 'true'],
-  ])('%s %s is not wanted yet, and names skipWhere, which works in every format', (name, value) => {
-    const message = messageOf('called-off', value, name);
-    expect(message).toMatch(
-      /not wanted yet; .* a later file shows it as released.*operator: skipWhere in the mapping leaves/,
-    );
-    expect(message).not.toContain('skipRows');
+  ])('%s %s is not wanted yet, and the operator gets skipWhere, which works in every format', (name, value) => {
+    const [advice] = adviceFor(value, name);
+    expect(messageOf('called-off', value, name)).toMatch(/not wanted yet; .* a later file shows it as released/);
+    expect(advice).toMatch(/^called-off: in the mapping, skipWhere leaves such/);
+    expect(advice).not.toContain('skipRows');
   });
 
-  test('a canceled row names skipRows, which leaves it out, before the key that sends it', () => {
-    const message = messageOf('called-off', 'storniert');
-    expect(message).toMatch(
-      /no longer wanted; .*For your operator: .*skipRows.*without a report.*otherReadings: allow .* sends them/,
+  test('a canceled row names what to do with its order, and the operator gets skipRows before what sends it', () => {
+    expect(messageOf('called-off', 'storniert')).toBe(
+      '"storniert" says that this is no longer wanted; discard the order. If only this row or item is not wanted, remove it and, in each other row of the order, write confirmed into _error_check. To order it nevertheless, write confirmed into _error_check of the fix file',
     );
+    expect(adviceFor('storniert')[0]).toMatch(
+      /skipRows.*without a report.*calledOff: \{ "Status": never \}.*otherReadings: allow .* sends them/,
+    );
+  });
+
+  test('the advice for the operator comes once for each column, however many rows have it', () => {
+    expect(adviceFor('storniert', 'Status', 3)).toHaveLength(1);
+    expect(adviceFor('9', 'KZ')[0]).toContain('calledOff: { "KZ": never }');
   });
 });

@@ -54,9 +54,9 @@ const LOOKED = 500;
 async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
   for await (const row of rowsOf(page)) {
     const { purchaseOrderNumber, location, file, kind, field = '', value = '', message, batch, lastAt } = row;
-    const { articles = '', items = articles, already = '' } = row;
+    const { articles = '', items = articles, already = '', line = location.line } = row;
     const what = [outcomeWord(kind), field, value, message, items, already];
-    yield [purchaseOrderNumber, location.line || '', file, ...what, at(lastAt), batch];
+    yield [purchaseOrderNumber, line || '', file, ...what, at(lastAt), batch];
   }
 }
 
@@ -131,19 +131,17 @@ async function* correctionLines(page: Page<SettledRow>): AsyncGenerator<string> 
 /** The same for people: what they look for first, and batches last. */
 async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
   for await (const row of rowsOf(page)) {
-    const [settledAt = '', who = '', was = '', now = '', kind = '', , file = '', batch = '', , ...end] =
+    const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
       correctionCells(row);
     const [settled = '', settledFile = '', settledIn = '', changes = ''] = end;
-    const { line } = row.location;
-    // A message such as `is empty` needs its column.
-    const message = problemText({ field: row.field ?? '', message: row.message });
+    const { line = row.location.line } = row;
     const what = [settled, settledFile, changes.slice(0, LONGEST_CELL)];
     yield [at(settledAt), who, was, now, line, file, kind, message, ...what, batch, settledIn];
   }
 }
 
 function correctionCells(row: SettledRow): string[] {
-  const { purchaseOrderNumber, kind, message, file, batch, location, closed } = row;
+  const { purchaseOrderNumber, kind, message, file, batch, location, line = location.line, closed } = row;
   const { at, who = '', number = '', changes, waitsIn } = closed;
   const last = closed.end ?? closed;
   const settled = waitsIn === undefined ? closingWord(last.by) : 'waits';
@@ -155,10 +153,11 @@ function correctionCells(row: SettledRow): string[] {
     purchaseOrderNumber,
     number,
     kind,
-    message,
+    // A message such as `is empty` needs its column.
+    problemText({ field: row.field ?? '', message }),
     file,
     batch,
-    String(location.line),
+    String(line),
     settled,
     ...where,
     changed,

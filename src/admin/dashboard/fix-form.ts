@@ -151,7 +151,6 @@ function rowPart(
       wrong: isFirst ? wrong : [],
     });
   });
-  const id = `ok.${index}`;
   const checked = entered?.confirmed ? html` checked` : undefined;
   const isOut = entered?.leave ? html` checked` : undefined;
   const leaving = {
@@ -162,7 +161,7 @@ function rowPart(
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
 ${leaving}
-${canConfirm ? html`<label class="check"><input type="checkbox" name="${id}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
+${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
 </fieldset>`;
 }
 
@@ -179,6 +178,7 @@ export function inForm(message: string, number: string): string {
     .replace(/ in the fix file and (is|are) not in this order now/, ' before and $1 not now')
     .replace('enter the number of this order in that row, or add it again if it is gone', 'take it in again, or add it')
     .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
+    .replace('remove it and, in each other row', `check "${LEAVE_OUT}" in it and, in each other row`)
     .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')
     .replace(/: confirmed does not say which one\. The \.xlsx form of the fix file keeps what you enter(?=\.)/, '')

@@ -1,5 +1,5 @@
 import { counted } from '../../core/format.ts';
-import type { DeadLetter } from '../../order/dead-letter.ts';
+import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import { firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { shorten } from '../../order/text.ts';
@@ -24,8 +24,10 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   const items = refusedItems(letter);
   const read = firstArticles(letter.articles);
   const already = alreadyText(letter);
+  const line = errorLine(letter);
   const named = {
     ...row,
+    ...(line !== location.line && { line }),
     ...(field && { field }),
     ...(value && { value }),
     ...(items && { items }),

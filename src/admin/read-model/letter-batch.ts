@@ -2,7 +2,7 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 
 /**
- * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field` and `value`: the first wrong one.
+ * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field` and `value`: the first wrong one. `line`: its line, where that is not the order's.
  * `items`: the first items of a refused order, as text; `articles`: the first of an order that failed a check, as read.
  * `already`: that another file has the order or row.
  */
@@ -10,6 +10,7 @@ export type DeadLetterRow = Pick<
   DeadLetter,
   'purchaseOrderNumber' | 'kind' | 'code' | 'message' | 'signature' | 'attempts' | 'firstAt' | 'lastAt' | 'location'
 > & { id: string; batch: string; source: string; file: string } & {
+  line?: number;
   field?: string;
   value?: string;
   items?: string;

@@ -1,5 +1,12 @@
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
-import { type Closed, type Closings, closedBy, closingFor, type DeadLetter } from '../../order/dead-letter.ts';
+import {
+  type Closed,
+  type Closings,
+  closedBy,
+  closingFor,
+  type DeadLetter,
+  errorLine,
+} from '../../order/dead-letter.ts';
 import { searchText } from './letter-batch.ts';
 import { idOf } from './letter-id.ts';
 
@@ -9,8 +16,9 @@ export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'mess
   batch: string;
   source: string;
   file: string;
-  /** The first wrong column or property. */
+  /** The first wrong column or property, and its line where that is not the order's. */
   field?: string;
+  line?: number;
   closed: Closed;
 };
 
@@ -118,7 +126,16 @@ function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: Dead
   const { purchaseOrderNumber, kind, message, location } = letter;
   const { batch, source, file } = from;
   const field = letter.problems?.[0]?.field;
-  const what = { purchaseOrderNumber, kind, message, ...(field && { field }), location, closed };
+  const line = errorLine(letter);
+  const what = {
+    purchaseOrderNumber,
+    kind,
+    message,
+    ...(field && { field }),
+    location,
+    ...(line !== location.line && { line }),
+    closed,
+  };
   return { id: idOf(batch, letter), batch, source, file, ...what };
 }
 

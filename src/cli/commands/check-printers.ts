@@ -10,6 +10,7 @@ import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { openText } from '../../report/story.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
+import { createAdvice } from './next-step.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
@@ -101,17 +102,23 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
     begin: () => undefined,
     file(file) {
       const shortened = createShortener();
+      const advice = createAdvice();
       let isListed = false;
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
-        onProblem: (problem, order, isNameless) =>
-          shell.out(problemText(file, problem, shortened(problem), isNameless ? '' : order)),
+        onProblem(problem, order, isNameless) {
+          advice.add([problem]);
+          shell.out(problemText(file, problem, shortened(problem), isNameless ? '' : order));
+        },
         async onOrders(orders) {
           isListed = true;
           for await (const { line, ...order } of orders)
             shell.out(`${printable(`${file}:${line}: would be sent: `)}${escapeHiddenInJson(JSON.stringify(order))}\n`);
         },
-        done: (checked) => shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked)),
+        done(checked) {
+          for (const line of advice.lines()) shell.out(`${printable(line)}\n`);
+          shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked));
+        },
         failed: (error) => shell.err(failureText(file, error)),
       };
     },

@@ -3,6 +3,7 @@ import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { closingText } from '../../order/closing-text.ts';
+import { errorLine } from '../../order/dead-letter.ts';
 import { intoInbox, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
@@ -13,8 +14,9 @@ import { addError, byWeight, type ErrorGroup, type ErrorGroups, fieldOf } from '
 import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { formatOf, printable } from '../terminal/print.ts';
+import { formatOf, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
+import { createAdvice } from './next-step.ts';
 
 /** Rows of the table without `--limit`. */
 const ROWS = 50;
@@ -73,6 +75,7 @@ async function printTables(
   const groups: ErrorGroups = new Map();
   const shown: FoundDeadLetter[] = [];
   const batches = new Set<string>();
+  const advice = createAdvice();
   const kinds = new Set<DeadLetterKind>();
   let total = 0;
   for await (const deadLetter of found) {
@@ -81,6 +84,7 @@ async function printTables(
       // The fix file of orders in doubt has nothing to correct.
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.batch);
       kinds.add(deadLetter.kind);
+      advice.add(deadLetter.problems);
     }
     addError(groups, deadLetter);
     if (shown.length < limit) shown.push(deadLetter);
@@ -96,6 +100,7 @@ async function printTables(
     shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
+  for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format.columns)}\n`);
   const isAnyOpen = kinds.size > 0;
   shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.'}\n`);
 }
@@ -172,7 +177,7 @@ const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },
   { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
   { title: 'batch', of: ({ batch }) => batch, cut: 'start', wish: 9, leaves: 2 },
-  { title: 'line', of: ({ location }) => location.line || '–', right: true, leaves: 3 },
+  { title: 'line', of: (letter) => errorLine(letter) || '–', right: true, leaves: 3 },
   { title: 'last (UTC)', of: ({ lastAt }) => moment(lastAt).slice(0, 16), leaves: 1 },
   { title: 'what is wrong', of: reasonOf, cut: 'end', wish: 44 },
 ];

@@ -23,7 +23,7 @@ import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
-import { nextStep } from './next-step.ts';
+import { createAdvice, nextStep } from './next-step.ts';
 
 /** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
 export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {
@@ -60,8 +60,12 @@ export function orderHistoryText(history: OrderHistory, { paint, columns, ...pla
     '',
     ...lines,
   ];
-  const next = nextStep(history, place);
-  return `${[...parts, ...(next.length === 0 ? [] : ['', ...next.map((line) => toFit(printable(line), columns))])].join('\n')}\n`;
+  const advice = createAdvice();
+  for (const { deadLetter } of history.appearances)
+    if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems);
+  const blocks = [advice.lines(), nextStep(history, place)].filter((block) => block.length > 0);
+  const ends = blocks.flatMap((block) => ['', ...block.map((line) => toFit(printable(line), columns))]);
+  return `${[...parts, ...ends].join('\n')}\n`;
 }
 
 /** Where the text of an event begins. */

@@ -3,6 +3,9 @@ import { duration } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
+import type { Problem } from '../../order/record.ts';
+import { shorten } from '../../order/text.ts';
+import { isNotWantedYet } from '../../validate/said-beside.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 
 /** `settle`: milliseconds, of the configuration. */
@@ -139,4 +142,29 @@ export function heldLines(batches: readonly BatchView[], { columns }: Format): s
     return held === undefined ? [] : [first, `  ${held.reason}`];
   });
   return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, columns)}\n`).join('');
+}
+
+/** Columns whose advice is shown; a file may have any number of keys. */
+const MOST = 5;
+
+/**
+ * Collects the operator's part of what is wrong, one line for each kind: what the mapping can do about it. Fix files and
+ * pages of clerks repeat their messages for every row, so these do not contain it.
+ */
+export function createAdvice(): { add(problems: readonly Problem[] | undefined): void; lines(): string[] } {
+  const texts = new Set<string>();
+  return {
+    add(problems = []) {
+      for (const problem of problems)
+        if (problem.code === 'called-off' && texts.size < MOST) texts.add(calledOffAdvice(problem));
+    },
+    lines: () => [...texts].map((text) => `called-off: ${text}`),
+  };
+}
+
+function calledOffAdvice({ field, value }: Problem): string {
+  const leave = isNotWantedYet(field, value)
+    ? 'skipWhere leaves such rows and orders out until they are released, without a report'
+    : 'skipWhere leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent';
+  return `in the mapping, ${leave}; calledOff: { ${JSON.stringify(shorten(field, 60))}: never } says that this column does not mean that, and otherReadings: allow checks no such column and sends them.`;
 }

@@ -14,7 +14,7 @@ import { openDaemon } from '../../daemon.ts';
 import { isLeftAlone } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
 import { type End, runUntilDone } from '../../operate/daemon.ts';
-import type { DeadLetter } from '../../order/dead-letter.ts';
+import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { countNeedingPerson, OUTCOMES } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { readText, splitLines } from '../../report/lines.ts';
@@ -29,6 +29,7 @@ import { mappingForSource } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
+import { createAdvice } from './next-step.ts';
 
 type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: string; maxWait: number };
 
@@ -213,6 +214,7 @@ async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearse
 /** Orders that need a person, one a line. */
 async function problemLines(folder: string): Promise<string[]> {
   const lines: string[] = [];
+  const advice = createAdvice();
   let more = 0;
   // One entry a line; the brackets of the array are on separate lines.
   for await (const text of splitLines(readText(path.join(folder, 'dead-letters.json'), 'utf-8'), false)) {
@@ -222,12 +224,19 @@ async function problemLines(folder: string): Promise<string[]> {
       continue;
     }
     const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
-    const { location, purchaseOrderNumber, message, problems } = letter;
+    const { purchaseOrderNumber, message, problems } = letter;
+    advice.add(problems);
     const what = problemText({ field: problems?.[0]?.field ?? '', message });
     lines.push(
-      `  line ${location.line}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
+      `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
     );
   }
   if (lines.length === 0) return [];
-  return ['', 'Orders that need a person:', ...lines, ...(more === 0 ? [] : [`  … and ${count(more)} more`])];
+  return [
+    '',
+    'Orders that need a person:',
+    ...lines,
+    ...(more === 0 ? [] : [`  … and ${count(more)} more`]),
+    ...advice.lines().map(printable),
+  ];
 }

@@ -153,6 +153,16 @@ First order as it would be sent:
     expect(documents[0].problems[1].message).toContain('remove one of the rows');
   });
 
+  test('says once what the mapping can do about rows that are canceled or on hold', async () => {
+    const rows = ['3,A,1,storniert', '4,B,1,storniert', '5,C,1,draft'];
+    const { out } = await check({ 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` });
+    expect(out.match(/^called-off: in the mapping, skipWhere .*$/gm)).toEqual([
+      expect.stringContaining('skipRows'),
+      expect.stringContaining('until they are released'),
+    ]);
+    expect(out.replace(/^called-off: .*$/gm, '')).not.toMatch(/skipWhere|calledOff|mapping/);
+  });
+
   test('names the line of a file that cannot be read', async () => {
     const { code, err } = await check({ 'open.csv': `${GOOD}3,"D,1\n` });
     expect(code).toBe(2);
