@@ -35,11 +35,28 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
   /** These numbers are correct now: a later fault is shown again. */
   async function areWell(source: string, numbers: readonly string[]): Promise<void> {
     if (numbers.length === 0 || (await redis.hlen(keys.knownInvalid(source))) === 0) return;
-    await redis.hdel(keys.knownInvalid(source), ...numbers.map((number) => fieldOf({ number, fingerprint: '' })));
+    const fields = numbers.flatMap((number) => [fieldOf({ number, fingerprint: '' }), leftOutField(number)]);
+    await redis.hdel(keys.knownInvalid(source), ...fields);
   }
 
-  return { wereKnown, remember, areWell };
+  /** Which of these numbers no report but that of `batch` named as left out although they were sent. */
+  async function areNewlyLeftOut(source: string, batch: string, numbers: readonly string[]): Promise<boolean[]> {
+    if (numbers.length === 0) return [];
+    const named = await redis.hmget(keys.knownInvalid(source), ...numbers.map(leftOutField));
+    return named.map((one) => one === null || one === batch);
+  }
+
+  /** The report of `batch` names these; when it is written again after a crash, too. */
+  async function leftOut(source: string, batch: string, numbers: readonly string[]): Promise<void> {
+    if (numbers.length === 0) return;
+    const fields = Object.fromEntries(numbers.map((number) => [leftOutField(number), batch]));
+    await redis.hset(keys.knownInvalid(source), fields);
+  }
+
+  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut };
 }
+
+const leftOutField = (number: string) => `-${number}`;
 
 function fieldOf({ number, fingerprint }: KnownProblem): string {
   return number === '' ? `#${fingerprint}` : `=${number}`;

@@ -71,9 +71,8 @@ export function discardedAgain(letters: readonly ToDiscard[]): string {
   return taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}`;
 }
 
-function isTaken({ kind, already, problems = [] }: ToDiscard): boolean {
-  return kind === 'conflict' || already !== undefined || problems.some(({ code }) => code === NUMBER_KNOWN);
-}
+const isTaken = ({ kind, already, problems = [] }: ToDiscard): boolean =>
+  kind === 'conflict' || already !== undefined || problems.some(({ code }) => code === NUMBER_KNOWN);
 
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
 export const NUMBER_KNOWN = 'number-known';

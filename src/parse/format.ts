@@ -40,8 +40,14 @@ export type Inspected<Name extends FormatName> = {
   shape: Omit<FileShape, 'format' | 'bom'> & { format: FileFormat };
 };
 
-/** The records of one piece of a file. `lineOf` gives the line on which a value within one of them begins. */
-export type RecordPage = { records: readonly SourceRecord[]; lineOf: LineOf };
+/**
+ * The records of one piece of a file. `lineOf` gives the line on which a value within one of them begins. `leftOut`: what
+ * `skipWhere` leaves out in it.
+ */
+export type RecordPage = { records: readonly SourceRecord[]; leftOut: readonly LeftOut[]; lineOf: LineOf };
+
+/** A row or an object that `skipWhere` leaves out; `number` is its order number, "" without one. */
+export type LeftOut = { number: string; line: number };
 
 /** `pointer` is that of the value; `place` that of its record. */
 export type LineOf = (place: Place, pointer: string) => number;

@@ -9,7 +9,7 @@ import { watchShifted, watchTwins } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import { compareObject, objectFacts } from './fix-objects.ts';
 import { leftOut } from './fix-rows.ts';
-import type { RecordPage } from './format.ts';
+import type { LeftOut, RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
 import { isOfOtherBatch, type Originals, refuseLostNotes } from './read-fix-file.ts';
 import { watchSkippedObjects } from './skip-where.ts';
@@ -102,8 +102,15 @@ export function createObjectPages(
   originals?: Originals,
 ): (found: readonly ObjectRecord[]) => RecordPage {
   const own = createOwnObjects(mapping, originals);
+  const leftOut: LeftOut[] = [];
+  const keep = ({ line, value }: ObjectRecord): [] => {
+    const number = isObject(value) ? textOf(find(value, mapping.fields.purchaseOrderNumber).value) : undefined;
+    leftOut.push({ number: number ?? '', line });
+    return [];
+  };
   return (found) => ({
-    records: found.flatMap((object) => own.recordOf(object) ?? []),
+    records: found.flatMap((object) => own.recordOf(object) ?? keep(object)),
+    leftOut: leftOut.splice(0),
     lineOf: ({ line, pointer: at }, pointer) =>
       found.find((object) => object.line === line && object.pointer === at)?.lineOf(pointer) ?? line,
   });

@@ -69,13 +69,13 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
     const isUnreadable = where === 'failed';
     const facts = { orders, accepted: counts.accepted, needPerson: needPerson - (isUnreadable ? 1 : 0) };
-    const times = { durationMs: lastAt - startedAt };
+    const report = await readReport(join(reports, name)).catch(() => undefined);
+    const leftOut = report?.leftOut && { leftOut: report.leftOut.orders };
     batchFinished(
       log,
-      { batch: name, source, file, ...facts, ...times, report: join(reports, name) },
+      { batch: name, source, file, ...facts, durationMs: lastAt - startedAt, ...leftOut, report: join(reports, name) },
       { isUnreadable },
     );
-    const report = await readReport(join(reports, name)).catch(() => undefined);
     onSettled(batch, needPerson, report?.nameless ?? 0);
   };
 }

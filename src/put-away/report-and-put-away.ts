@@ -7,30 +7,21 @@ import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
-import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
-import { createRowClaims } from '../ledger/row-claims.ts';
+import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { LIMITS } from '../order/limits.ts';
-import type { CheckedOrder } from '../order/order.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
-import { inspectFile } from '../parse/inspect.ts';
-import type { Inspection } from '../parse/inspection.ts';
 import { writeAnswered } from '../report/answer.ts';
-import { correctionOf } from '../report/corrections.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import { exportRemedy, type Report } from '../report/report.ts';
-import type { ReportedOrder } from '../report/write-report.ts';
-import { howToRead } from '../validate/how-to-read.ts';
-import { readOrders } from '../validate/read-orders.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
-import { createKnownContent } from './known-content.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
-import { reportOrders } from './report-orders.ts';
+import { joined, ordersOf } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createReportAndPutAway(context: SettlementContext) {
@@ -50,9 +41,9 @@ export function createReportAndPutAway(context: SettlementContext) {
     await using claim = await openIfClaimed(batch);
     if (claim !== undefined) {
       const corrects = new Set<string>();
-      const found = await ordersOf({ ...batch, path: claim.path }, corrects, context);
+      const { orders: found, leftOut } = await ordersOf({ ...batch, path: claim.path }, corrects, context);
       const orders = closeFixed(fixedDeps, found, batch.batch);
-      await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders }, config);
+      await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders, leftOut }, config);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
     } else await reportWithoutFile(batch, report, context);
@@ -123,41 +114,6 @@ async function findChange(
   fileChanged(log, { batch: batch.batch, source: batch.source, file: batch.name, reason: error.message });
   await side.batches.admitted(batch.batch, totalOrders(batch) ?? 0, '', error);
   return error;
-}
-
-/** The orders of a file that could be read. `corrects` gets the batches that a fix file corrects. */
-async function ordersOf(batch: Batch, corrects: Set<string>, context: SettlementContext) {
-  const { config, inspections, side } = context;
-  const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, side.batches));
-  const orders = joined(readOrders(batch.path, inspection, {}), batch, context);
-  return inspection.isFixFile ? withCorrections(orders, inspection, corrects) : orders;
-}
-
-/** Orders of a batch with their results; of a conflict, also its other content. */
-function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side, store }: SettlementContext) {
-  const { batches, ledger } = side;
-  const { ownerOf } = createRowClaims({ ...store, ledger });
-  const knownContent = createKnownContent(batch, { batches, config });
-  return reportOrders(orders, batch, { batches, ledger, knownContent, ownerOf });
-}
-
-/** Adds what was corrected in each order of a fix file. `corrects` gets the batches that it corrects. */
-async function* withCorrections(
-  orders: AsyncIterable<ReportedOrder>,
-  inspection: Inspection,
-  corrects: Set<string>,
-): AsyncGenerator<ReportedOrder> {
-  for await (const one of orders) {
-    const corrected = correctionOf(one.order, inspection);
-    if (corrected !== undefined) corrects.add(corrected.batch);
-    yield corrected === undefined ? one : { ...one, corrected };
-  }
-}
-
-/** Another daemon read the file, or its inspection was dropped. */
-async function inspectAgain({ path, source }: Batch, config: Config, batches: Batches): Promise<Inspection> {
-  const { mapping, originals } = await howToRead(path, source, { config, batches });
-  return await inspectFile(path, mapping, { originals });
 }
 
 function errorOf({ code, message, remedy: own, facts }: PoSyncError, { kind }: Batch): NonNullable<Report['error']> {

@@ -1,19 +1,107 @@
+import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
-import type { Batch } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Known, StoredResult } from '../ledger/entry.ts';
+import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
+import { createRowClaims } from '../ledger/row-claims.ts';
 import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
+import { inspectFile } from '../parse/inspect.ts';
+import type { Inspection } from '../parse/inspection.ts';
+import { correctionOf } from '../report/corrections.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
+import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { createNeighbors, createTitles, isElsewhere, withKnownNumber, wordsOfDuplicate } from './known-content.ts';
+import { howToRead } from '../validate/how-to-read.ts';
+import { readOrders } from '../validate/read-orders.ts';
+import {
+  createKnownContent,
+  createNeighbors,
+  createTitles,
+  isElsewhere,
+  withKnownNumber,
+  wordsOfDuplicate,
+} from './known-content.ts';
+import type { SettlementContext } from './put-batch-away.ts';
 
 const PAGE = 500;
 
 /** `knownContent` finds the other content of orders in conflict. */
 type Deps = Parameters<typeof createNeighbors>[1];
+
+/**
+ * The orders of a file that could be read, with their results. `corrects` gets the batches that a fix file corrects. After the
+ * last order, `leftOut` finds those that `skipWhere` left out although they were sent.
+ */
+export async function ordersOf(batch: Batch, corrects: Set<string>, context: SettlementContext) {
+  const { config, inspections, side } = context;
+  const inspection = inspections.get(batch.batch) ?? (await inspectAgain(batch, config, side.batches));
+  const watch = watchLeftOut(side.ledger);
+  const read = readOrders(batch.path, inspection, { onLeftOut: watch.add });
+  const orders = joined(without(read, watch), batch, context);
+  return {
+    orders: inspection.isFixFile ? withCorrections(orders, inspection, corrects) : orders,
+    leftOut: () => findLeftOut(watch, batch, inspection, context),
+  };
+}
+
+/** Orders of a batch with their results; of a conflict, also its other content. */
+export function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { config, side, store }: SettlementContext) {
+  const { batches, ledger } = side;
+  const { ownerOf } = createRowClaims({ ...store, ledger });
+  const knownContent = createKnownContent(batch, { batches, config });
+  return reportOrders(orders, batch, { batches, ledger, knownContent, ownerOf });
+}
+
+type LeftOutWatch = ReturnType<typeof watchLeftOut>;
+
+/** Passes the orders on. */
+async function* without(orders: AsyncIterable<CheckedOrder>, watch: LeftOutWatch): AsyncGenerator<CheckedOrder> {
+  for await (const order of orders) {
+    watch.keeps(order.number);
+    yield order;
+  }
+}
+
+/** An export shows its orders with every version: each is named once, until it is there again. */
+async function findLeftOut(watch: LeftOutWatch, batch: Batch, read: Inspection, { side, store }: SettlementContext) {
+  const { batch: name, source, kind, inspection } = batch;
+  const knownInvalid = createKnownInvalid(store);
+  const sent = await watch.sent();
+  const numbers = sent.map((one) => one.purchaseOrderNumber);
+  const isNew = kind === 'export' ? await knownInvalid.areNewlyLeftOut(source, name, numbers) : [];
+  const fresh = new Map(sent.filter((_, i) => isNew[i] ?? true).map((one) => [one.purchaseOrderNumber, one]));
+  // The other rows of an order may be far above the one that is left out.
+  if (fresh.size > 0) for await (const { number } of readOrders(batch.path, read)) fresh.delete(number);
+  if (kind === 'export') await knownInvalid.leftOut(source, name, [...fresh.keys()]);
+  const found = watch.reported([...fresh.values()]);
+  if (found === undefined || inspection === undefined) return found;
+  const warnings = new Set([...leftOutTexts(found), ...inspection.warnings]);
+  await side.batches.inspected(name, { ...inspection, warnings: [...warnings] });
+  return found;
+}
+
+/** Adds what was corrected in each order of a fix file. `corrects` gets the batches that it corrects. */
+async function* withCorrections(
+  orders: AsyncIterable<ReportedOrder>,
+  inspection: Inspection,
+  corrects: Set<string>,
+): AsyncGenerator<ReportedOrder> {
+  for await (const one of orders) {
+    const corrected = correctionOf(one.order, inspection);
+    if (corrected !== undefined) corrects.add(corrected.batch);
+    yield corrected === undefined ? one : { ...one, corrected };
+  }
+}
+
+/** Another daemon read the file, or its inspection was dropped. */
+async function inspectAgain({ path, source }: Batch, config: Config, batches: Batches): Promise<Inspection> {
+  const { mapping, originals } = await howToRead(path, source, { config, batches });
+  return await inspectFile(path, mapping, { originals });
+}
 
 /** Joins the orders of a finished batch, read again from its file, with their results. */
 export async function* reportOrders(

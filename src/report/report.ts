@@ -4,6 +4,7 @@ import { codeOf } from '../core/errors.ts';
 import { readJsonIfExists } from '../core/regular-file.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
+import type { LeftOutOrders } from './left-out.ts';
 
 /** `report.json`, version 1 (docs/contract.md, "Reports"). Times are ISO 8601 in UTC. */
 export type Report = {
@@ -37,6 +38,8 @@ export type Report = {
   counts: { records: number; orders: number } & OutcomeCounts;
   /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
   nameless?: number;
+  /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
+  leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */
   inbox?: string;
   /** Dead letters of this batch that still need a person. */

@@ -11,6 +11,7 @@ import { makeFolder, written } from './disk.ts';
 import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, fixFile, fixFileName } from './fix-file/fix-file.ts';
 import { openFixWorkbook } from './fix-file/workbook.ts';
+import { type LeftOutOrders, leftOutTexts } from './left-out.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
 import { RESULTS_HEADER, resultLine, shownBeforeTexts } from './results.ts';
@@ -35,6 +36,8 @@ export type ReportInput = {
   shape: FileShape | undefined;
   /** Read once, in the order of the file. Its errors are passed on unchanged. */
   orders: AsyncIterable<ReportedOrder>;
+  /** Called after the last order: what `skipWhere` left out although it was sent. */
+  leftOut?: () => Promise<LeftOutOrders | undefined>;
 };
 
 /**
@@ -43,7 +46,8 @@ export type ReportInput = {
  * the orders, and a repeated call replaces an earlier one. Returns whether there is a fix file.
  * Throws `report-not-written` with the path.
  */
-export async function writeReport({ folder, report, shape, orders }: ReportInput): Promise<{ needsFix: boolean }> {
+export async function writeReport(input: ReportInput): Promise<{ needsFix: boolean }> {
+  const { folder, report, shape, orders } = input;
   await makeFolder(folder);
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
@@ -66,7 +70,7 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   });
   const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
   for (const one of fixes) drafts.use(one);
-  const complete = withStory(report, story);
+  const complete = withStory(report, story, await input.leftOut?.());
   await page.write(reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
   await summary.write(reportJson(complete));
 
@@ -80,11 +84,12 @@ export async function writeReport({ folder, report, shape, orders }: ReportInput
   return { needsFix: fixes.length > 0 };
 }
 
-/** The report with what only the results of its orders say. */
-function withStory(report: Report, story: Story): Report {
+/** The report with what only its orders say. A step that is repeated after a crash may have stored some of these warnings. */
+function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefined): Report {
   const nameless = allNameless(story);
-  const warnings = [...shownBeforeTexts(story.shownBefore), ...report.warnings];
-  return { ...report, ...(nameless === 0 ? {} : { nameless }), warnings };
+  const found = [...shownBeforeTexts(story.shownBefore), ...(leftOut ? leftOutTexts(leftOut) : [])];
+  const warnings = [...new Set([...found, ...report.warnings])];
+  return { ...report, ...(nameless === 0 ? {} : { nameless }), ...(leftOut && { leftOut }), warnings };
 }
 
 /** Seals the fix file; a table also becomes a workbook, unless that is too large. */

@@ -1,7 +1,7 @@
 import type { Mapping } from '../config/config.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { SourceRecord } from '../order/record.ts';
-import type { LineOf } from '../parse/format.ts';
+import type { LeftOut, LineOf } from '../parse/format.ts';
 import { readRecords } from '../parse/formats.ts';
 import type { Inspection, Objects, Reading, TableReading } from '../parse/inspection.ts';
 import type { Originals } from '../parse/read-fix-file.ts';
@@ -12,7 +12,8 @@ import { type LateRecords, openLateRecords } from './late-records.ts';
 import type { ObjectRules } from './object-fields.ts';
 import { createObjectOrders, type ObjectOrders } from './object-orders.ts';
 
-export type ReadOptions = { signal?: AbortSignal };
+/** `onLeftOut` gets what `skipWhere` leaves out; also rows of orders that have others in the file. */
+export type ReadOptions = { signal?: AbortSignal; onLeftOut?: (one: LeftOut) => void };
 
 /**
  * The second pass over an inspected file: its orders, joined from their rows and checked, one at a time. Ordinals count
@@ -31,10 +32,10 @@ export async function* readOrders(
 export async function* readOrderPages(
   path: string,
   inspection: Inspection,
-  { signal }: ReadOptions = {},
+  { signal, onLeftOut }: ReadOptions = {},
 ): AsyncGenerator<CheckedOrder[]> {
   const { reading, mapping } = inspection;
-  const pages = readRecords(path, inspection, signal);
+  const pages = watched(readRecords(path, inspection, signal), onLeftOut);
   using late = openLateRecords();
   if (!('objects' in reading)) return yield* tableOrders(pages, reading, mapping, late);
   const { objects, isGuess } = reading;
@@ -49,7 +50,14 @@ export async function* readOrderPages(
   }
 }
 
-type Pages = ReturnType<typeof readRecords>;
+async function* watched(pages: ReturnType<typeof readRecords>, onLeftOut?: (one: LeftOut) => void) {
+  for await (const page of pages) {
+    if (onLeftOut !== undefined) for (const one of page.leftOut) onLeftOut(one);
+    yield page;
+  }
+}
+
+type Pages = ReturnType<typeof watched>;
 type Guess = { isGuess: boolean };
 
 async function* tableOrders(pages: Pages, reading: TableReading & Guess, mapping: Mapping, late: LateRecords) {

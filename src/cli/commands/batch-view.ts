@@ -132,6 +132,7 @@ function factsOf(view: BatchView, now: number): [title: string, text: string | u
     ['held', held && sinceText(held)],
     [view.batch.state === 'reading' ? 'not read' : 'no report yet', unsettled && sinceText(unsettled)],
     ['cancelled', cancelledBy(batch)],
+    ['warnings', inspection?.warnings.join(' ')],
     ['report', report],
   ];
 }

@@ -7,6 +7,7 @@ import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
+import { leftOutTexts } from '../../report/left-out.ts';
 import { openText } from '../../report/story.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
@@ -212,7 +213,9 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
     printable(`${compared}:`) +
     '\n' +
     shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`).join('') +
-    unread.map((name) => `${printable(unreadText(name))}\n`).join('')
+    [...unread.map(unreadText), ...(preview.leftOut ? leftOutTexts(preview.leftOut) : [])]
+      .map((text) => `${printable(text)}\n`)
+      .join('')
   );
 }
 

@@ -131,6 +131,7 @@ async function checkOrders(
         }
         return preview?.add(order);
       },
+      leftOut: (one) => preview?.leftOut(one),
     },
   );
   const compared = await preview?.done();

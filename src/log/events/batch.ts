@@ -27,10 +27,12 @@ export function batchUnreadable(
   log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
 }
 
-/** The last order of the batch has its outcome and the report is written. */
+type Finished = { orders: number; accepted: number; needPerson: number; durationMs: number; report: string };
+
+/** The last order of the batch has its outcome and the report is written. `leftOut`: sent orders that `skipWhere` left out. */
 export function batchFinished(
   log: Log,
-  facts: Named & { orders: number; accepted: number; needPerson: number; durationMs: number; report: string },
+  facts: Named & Finished & { leftOut?: number },
   { isUnreadable }: { isUnreadable: boolean },
 ): void {
   log.meter?.file(facts.source, 'finished');

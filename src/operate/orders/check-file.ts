@@ -1,4 +1,5 @@
 import type { CheckedOrder, Order } from '../../order/order.ts';
+import type { LeftOut } from '../../parse/format.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
@@ -11,6 +12,7 @@ export type FileToCheck = { path: string; source: string };
 export type CheckEvents = {
   inspected?(inspection: Inspection, unknownBatch: string | undefined): void;
   order(order: CheckedOrder): Promise<void> | void;
+  leftOut?(one: LeftOut): void;
 };
 
 /**
@@ -26,7 +28,8 @@ export async function checkFile(
   if (refusal !== undefined) throw refusal;
   const inspection = await inspectFile(path, mapping, { signal, originals });
   on.inspected?.(inspection, unknownBatch);
-  for await (const page of readOrderPages(path, inspection, { signal }))
+  const onLeftOut = (one: LeftOut) => on.leftOut?.(one);
+  for await (const page of readOrderPages(path, inspection, { signal, onLeftOut }))
     for (const order of page) {
       const reported = on.order(order);
       if (reported !== undefined) await reported;

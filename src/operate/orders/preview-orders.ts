@@ -1,4 +1,4 @@
-import { admit } from '../../admit/admission.ts';
+import { type Admission, admit } from '../../admit/admission.ts';
 import type { Variables } from '../../config/variables.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Known } from '../../ledger/entry.ts';
@@ -7,6 +7,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
+import type { LeftOut } from '../../parse/format.ts';
+import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
 import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type UnderWay, underWayOf } from './wait-of.ts';
@@ -18,6 +20,8 @@ export type Preview = { new: number; duplicate: number; conflict: number; waitin
   underWay?: UnderWay;
   /** Of the invalid orders, those whose number is accepted, listed or in progress, and the first of these numbers. */
   invalidKnown?: { orders: number; numbers: string[] };
+  /** Orders that `skipWhere` leaves out although they are accepted, listed or in progress. */
+  leftOut?: LeftOutOrders;
 };
 
 /** An order of the file and what would become of it. `order`: if valid. `isNew`: the ledger does not know its number. */
@@ -25,7 +29,7 @@ export type Verdict = {
   number: string;
   order: Order | undefined;
   digest: string;
-  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown'>;
+  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut'>;
   isNew: boolean;
   /** The line of its first row. */
   line: number;
@@ -35,7 +39,7 @@ export type Verdict = {
 export type CompareFile = (
   facts: { again: boolean },
   onVerdict?: (found: Verdict) => void,
-) => { add(order: CheckedOrder): Promise<void>; done(): Promise<Preview> };
+) => { add(order: CheckedOrder): Promise<void>; leftOut(one: LeftOut): void; done(): Promise<Preview> };
 
 /** Compares orders with the ledger and the API's list. `trouble`: why the list could not be read. */
 export type Previewer = { trouble: string | undefined; file: CompareFile };
@@ -72,21 +76,9 @@ export function createComparison(
     const other = before.get(number) ?? listed.get(number);
     if (other !== undefined) return isSameContent(other, digest) ? 'duplicate' : 'conflict';
     const admission = admit(known, { digest, batch: '', ordinal: -1, again, fromExport: false });
-    switch (admission.kind) {
-      case 'cancelled':
-      case 'queue':
-        before.set(number, digest);
-        return 'new';
-      case 'duplicate':
-      case 'follow':
-      case 'corrected':
-      case 'mine':
-        return 'duplicate';
-      case 'conflict':
-        return 'conflict';
-      case 'repeat':
-        return admission.entry.state === 'conflict' ? 'conflict' : 'waiting';
-    }
+    const verdict = verdictWith(admission);
+    if (verdict === 'new') before.set(number, digest);
+    return verdict;
   }
 
   return ({ again }, onVerdict) => {
@@ -94,6 +86,8 @@ export function createComparison(
     const pager = createPager(PAGE);
     const underWay: string[] = [];
     const knownNumbers: string[] = [];
+    const sent = new Set<string>();
+    const watch = watchLeftOut(ledger);
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
@@ -101,7 +95,9 @@ export function createComparison(
         const order = one.valid ? one.order : undefined;
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
-        if (!order && (of.kind === 'accepted' || isUnderWay(of) || listed.has(number))) knownNumbers.push(number);
+        const isSent = of.kind === 'accepted' || isUnderWay(of) || listed.has(number);
+        if (!order && isSent) knownNumbers.push(number);
+        if (isSent) sent.add(number);
         const verdict = order ? verdictOf(number, digest, of, again) : 'invalid';
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
@@ -114,13 +110,33 @@ export function createComparison(
       async add(order) {
         for (const page of pager.add(order)) await addPage(page);
       },
+      leftOut: watch.add,
       async done() {
         await addPage(pager.rest());
         const others = await underWayOf(underWay, batches);
-        return { ...found, ...(others && { underWay: others }), ...knownAmong(knownNumbers) };
+        const leftOut = watch.reported((await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)));
+        const more = { ...(others && { underWay: others }), ...(leftOut && { leftOut }) };
+        return { ...found, ...more, ...knownAmong(knownNumbers) };
       },
     };
   };
+}
+
+function verdictWith(admission: Admission) {
+  switch (admission.kind) {
+    case 'cancelled':
+    case 'queue':
+      return 'new';
+    case 'duplicate':
+    case 'follow':
+    case 'corrected':
+    case 'mine':
+      return 'duplicate';
+    case 'conflict':
+      return 'conflict';
+    case 'repeat':
+      return admission.entry.state === 'conflict' ? 'conflict' : 'waiting';
+  }
 }
 
 function knownAmong(numbers: readonly string[]): Pick<Preview, 'invalidKnown'> {

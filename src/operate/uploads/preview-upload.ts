@@ -8,6 +8,7 @@ import { firstItems, type Item, type Order } from '../../order/order.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import type { Inspection } from '../../parse/inspection.ts';
+import { leftOutTexts } from '../../report/left-out.ts';
 import { foreignBatch } from '../../validate/how-to-read.ts';
 import type { ReadList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -82,7 +83,8 @@ export async function compareUpload(
   let first: Order | undefined;
   const toSend = createSendList();
   let orders = 0;
-  const inspection = await checked(file, context, signal, {
+  const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
+    leftOut: (one) => compare?.leftOut(one),
     inspected({ isFixFile }) {
       compare = createComparison(context, listed.orders)({ again: isFixFile }, (found) => {
         const { number, digest, verdict, isNew, order } = found;
@@ -112,7 +114,6 @@ export async function compareUpload(
   });
   const counts = await compare?.done();
   if (counts === undefined) throw new TypeError('a file is inspected before its orders are read');
-  const { shape, records, sha256 } = inspection;
   const earlier = await context.batches.withContent(file.source, sha256);
   const preview: UploadPreview = {
     ...counts,
@@ -120,7 +121,7 @@ export async function compareUpload(
     records,
     format: shape.format,
     list: listed.trouble ?? 'ok',
-    warnings: [...(earlier ? [sameContentText(earlier)] : []), ...inspection.warnings].slice(0, SHOWN),
+    warnings: [...warningsOf(counts, earlier), ...inspection.warnings].slice(0, SHOWN),
     problems,
     differences,
     ...(first === undefined ? {} : { first }),
@@ -151,6 +152,11 @@ function createSendList(): { listed: OrderToSend[]; add(order: Order, line: numb
       count += first.length;
     },
   };
+}
+
+/** What the ledger says about the complete file. `earlier`: the batch that read its content. */
+function warningsOf({ leftOut }: Preview, earlier: Parameters<typeof sameContentText>[0] | undefined): string[] {
+  return [...(earlier ? [sameContentText(earlier)] : []), ...(leftOut ? leftOutTexts(leftOut) : [])];
 }
 
 /** Like a daemon, it does not read a fix file of an unknown batch. */

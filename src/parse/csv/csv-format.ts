@@ -1,6 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import type { SourceRecord } from '../../order/record.ts';
-import type { Format, RecordPage } from '../format.ts';
+import { trimBlanks } from '../../order/text.ts';
+import type { Format, LeftOut, RecordPage } from '../format.ts';
 import type { TableReading } from '../inspection.ts';
 import { inspectTable } from './inspect-table.ts';
 import { createOwnCells } from './own-cells.ts';
@@ -37,9 +38,15 @@ export const csvFormat: Format<'csv'> = {
 export function createRowPages(reading: TableReading, mapping: Mapping): (rows: Row[]) => RecordPage {
   const { columns, fillDown, originals, fixSummary: summary } = reading;
   const isFixFile = columns.errorColumns.length > 0;
-  const body = createTableBody(reading, mapping);
+  const leftOut: LeftOut[] = [];
+  const numberOf = ({ cells }: Row) => trimBlanks(cells[columns.at.purchaseOrderNumber ?? -1] ?? '');
+  const body = createTableBody(reading, mapping, (row) => leftOut.push({ number: numberOf(row), line: row.line }));
   const own = createOwnCells({ columns, fillDown, originals, summary });
-  return (rows) => ({ records: body.take(rows).map(toRecord), lineOf: ({ line }) => line });
+  return (rows) => ({
+    records: body.take(rows).map(toRecord),
+    leftOut: leftOut.splice(0),
+    lineOf: ({ line }) => line,
+  });
 
   function toRecord(row: Row): SourceRecord {
     const cells = own.cellsOf(row);

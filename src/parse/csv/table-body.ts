@@ -30,9 +30,11 @@ const MOST_TITLES = 50;
 /**
  * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
  * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` or `skipWhere`, and proven
- * totals are not data. PoSyncError `unreadable-header` for a further header with the columns in another order.
+ * totals are not data. PoSyncError `unreadable-header` for a further header with the columns in another order. `onLeftOut`
+ * gets each row that `skipWhere` leaves out.
  */
-export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mapping): TableBody {
+export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (row: Row) => void): TableBody {
+  const { hasSepLine, extra } = form;
   const named = watchNamed(mapping);
   const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, where: 0, total: 0 };
   const titles: Row[] = [];
@@ -65,6 +67,7 @@ export function createTableBody({ hasSepLine, extra }: TableForm, mapping: Mappi
     }
     const skipped = body.header === undefined ? aboveHeader(row) : belowHeader(row, body.header);
     if (skipped !== undefined && skipped !== 'none') counts[skipped] += 1;
+    if (skipped === 'where') onLeftOut?.(row);
     if (skipped === undefined && isAfterGap) row.isAfterGap = true;
     isAfterGap = skipped !== undefined;
     if (isAfterGap) return false;

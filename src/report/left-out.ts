@@ -1,0 +1,69 @@
+import { count, orders } from '../core/format.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { isUnderWay } from '../ledger/row-claims.ts';
+import type { LeftOut } from '../parse/format.ts';
+
+/** An order that is at the API or on its way there. */
+export type LeftOutOrder = { purchaseOrderNumber: string; line: number; state: 'accepted' | 'inProgress' };
+
+/** Such orders of which a file has no row that `skipWhere` keeps. `incomplete`: more were left out than were looked up. */
+export type LeftOutOrders = { orders: number; first: LeftOutOrder[]; incomplete?: true };
+
+/** Orders left out that are looked up, those that `report.json` has, and those that a text names. */
+const LOOKED_UP = 100_000;
+const LISTED = 1_000;
+const NAMED = 20;
+
+const PAGE = 500;
+
+/** Collects what `skipWhere` leaves out of one file, and finds the orders that it cannot stop any more. */
+export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
+  const lines = new Map<string, number>();
+  let isFull = false;
+
+  /** The orders that are accepted, in progress or in doubt; `listed`: numbers that the API's list has. */
+  async function sent(listed?: ReadonlyMap<string, unknown>): Promise<LeftOutOrder[]> {
+    const found: LeftOutOrder[] = [];
+    const numbers = [...lines.keys()];
+    for (let from = 0; from < numbers.length; from += PAGE) {
+      const page = numbers.slice(from, from + PAGE);
+      for (const [i, known] of (await lookup(page)).entries()) {
+        const number = page[i] ?? '';
+        const isAccepted = known.kind === 'accepted' || listed?.has(number) === true;
+        if (!isAccepted && !isUnderWay(known)) continue;
+        const state = isAccepted ? 'accepted' : 'inProgress';
+        found.push({ purchaseOrderNumber: number, line: lines.get(number) ?? 0, state });
+      }
+    }
+    return found;
+  }
+
+  return {
+    add({ number, line }: LeftOut): void {
+      if (number === '' || lines.has(number)) return;
+      if (lines.size === LOOKED_UP) isFull = true;
+      else lines.set(number, line);
+    },
+    /** The file has other rows of this order: what becomes of them says what is known of it. */
+    keeps: (number: string): void => void lines.delete(number),
+    sent,
+    /** These orders for the report; undefined when there is nothing to say. */
+    reported(found: readonly LeftOutOrder[]): LeftOutOrders | undefined {
+      if (found.length === 0 && !isFull) return undefined;
+      return { orders: found.length, first: found.slice(0, LISTED), ...(isFull && { incomplete: true }) };
+    },
+  };
+}
+
+/** What a person has to know: nothing else names these orders, and their supplier delivers them. */
+export function leftOutTexts({ orders: number, first, incomplete }: LeftOutOrders): string[] {
+  const named = first.slice(0, NAMED).map(({ purchaseOrderNumber, line, state }) => {
+    return `${purchaseOrderNumber} (line ${line}${state === 'accepted' ? '' : ', in progress'})`;
+  });
+  const more = number > named.length ? ` and ${count(number - named.length)} more` : '';
+  const [was, them, they] = number === 1 ? ['was', 'it', 'it is'] : ['were', 'them', 'they are'];
+  const state = first.every((one) => one.state === 'accepted') ? 'accepted earlier' : 'accepted earlier or in progress';
+  const text = `${orders(number)} that skipWhere left out ${was} ${state}: ${named.join(', ')}${more}. po-sync did not cancel ${them}: inform the supplier if ${they} not wanted.`;
+  const rest = `skipWhere left out more than ${orders(LOOKED_UP)}: the others were not looked up in the ledger.`;
+  return [...(number === 0 ? [] : [text]), ...(incomplete ? [rest] : [])];
+}

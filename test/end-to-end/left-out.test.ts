@@ -1,0 +1,82 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { bearerHeaders } from '../support/open-sandbox.ts';
+import { openWorkplace } from '../support/workplace.ts';
+
+const HEAD = 'purchaseOrderNumber,articleCode,quantity,STATUS\n';
+const MORE = 'mappings: { erp: { skipWhere: { STATUS: ["90"] } } }';
+const INBOX = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, mapping: erp }';
+
+const textOf = (named: string, more = '') =>
+  `${named}${more}. po-sync did not cancel it: inform the supplier if it is not wanted.`;
+
+it('the report, the batch and the log name an accepted order whose rows skipWhere all leaves out', async () => {
+  await using place = await openWorkplace({ more: MORE, source: INBOX });
+  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-1,B,1,10\nB-2,A,1,10\nB-2,B,1,10\nB-3,A,1,10\n`);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+
+  // Of B-2 one row is left, B-3 has another one far below, B-4 was never sent.
+  const rows = [
+    'B-1,A,1,90',
+    'B-1,B,1,90',
+    'B-2,A,1,10',
+    'B-2,B,1,90',
+    'B-3,A,1,10',
+    'B-4,A,1,90',
+    'B-6,A,1,10',
+    'B-7,A,1,10',
+  ];
+  const many = Array.from({ length: 2_000 }, (_, at) => `B-5,${`A${at}`.padEnd(200, 'x')},1,10`);
+  await place.drop('second.csv', `${HEAD}${[...rows, ...many, 'B-3,B,1,90'].join('\n')}\n`);
+  const { code, out } = await place.run(['start', '--once']);
+  expect(code).toBe(2);
+  const [first, second] = await place.reportsNow();
+  if (first === undefined || second === undefined) throw new Error('no reports');
+  expect(first).not.toHaveProperty('leftOut');
+  expect(second).toMatchObject({
+    counts: { orders: 5, accepted: 3, duplicate: 1, conflict: 1 },
+    leftOut: { orders: 1, first: [{ purchaseOrderNumber: 'B-1', line: 2, state: 'accepted' }] },
+  });
+  const text = textOf('1 order that skipWhere left out was accepted earlier: B-1 (line 2)');
+  expect(second.warnings.filter((one) => one.includes('left out'))).toEqual([text]);
+  expect(await place.read(second, 'report.html')).toContain(text);
+  const shown = await place.run(['batches', 'show', second.batch]);
+  expect(shown.out.replace(/\s+/g, ' ')).toContain(text);
+  expect(JSON.parse((await place.run(['batches', 'show', second.batch, '--json'])).out)).toMatchObject({
+    warnings: expect.arrayContaining([text]),
+  });
+  expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
+});
+
+it('check --preview names them, also one that only the list of the API has', async () => {
+  await using place = await openWorkplace({ more: MORE, source: INBOX });
+  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,10\n`);
+  await place.run(['start', '--once']);
+  const body = { purchaseOrderNumber: 'B-3', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+  const headers = bearerHeaders(await place.api.token());
+  await place.api.call('POST', '/purchase-orders', { headers, body: JSON.stringify(body) });
+  const rows = ['B-1,A,1,90', 'B-2,A,1,10', 'B-2,B,1,90', 'B-3,A,1,90', 'B-4,A,1,90'];
+  await writeFile(path.join(place.folder, 'next.csv'), `${HEAD}${rows.join('\n')}\n`);
+  const { out } = await place.run(['check', '--preview', 'next.csv']);
+  expect(out).toContain('2 orders that skipWhere left out were accepted earlier: B-1 (line 2), B-3 (line 5). po-sync');
+  const { files } = JSON.parse((await place.run(['check', '--preview', '--json', 'next.csv'])).out);
+  expect(files[0].preview.leftOut.orders).toBe(2);
+});
+
+it('an export names an order that it leaves out once, and again after it was there in between', async () => {
+  const source = '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, mapping: erp }';
+  await using place = await openWorkplace({ more: MORE, source });
+  const version = async (...of: [number: string, status: number][]) => {
+    const items = [{ articleCode: 'A', quantity: 1 }];
+    const list = of.map(([purchaseOrderNumber, STATUS]) => ({ purchaseOrderNumber, STATUS, items }));
+    await writeFile(path.join(place.folder, 'erp.json'), `${JSON.stringify(list, null, 1)}\n`);
+    await place.run(['start', '--once']);
+    return (await place.reportsNow()).at(-1)?.leftOut?.first.map((one) => one.purchaseOrderNumber);
+  };
+  expect(await version(['PO-1', 10], ['PO-2', 10])).toBeUndefined();
+  expect(await version(['PO-1', 90])).toEqual(['PO-1']);
+  expect(await version(['PO-1', 90], ['PO-2', 90], ['PO-3', 90])).toEqual(['PO-2']);
+  expect(await version(['PO-1', 90], ['PO-2', 10])).toBeUndefined();
+  expect(await version(['PO-1', 90], ['PO-2', 90])).toEqual(['PO-2']);
+});
