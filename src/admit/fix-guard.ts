@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
-import { type CheckedOrder, type InvalidOrder, keptArticles, type ValidOrder } from '../order/order.ts';
+import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 
@@ -58,8 +58,8 @@ function isBare(number: string): boolean {
 function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
   const { ordinal, number, records, order } = valid;
   const problem = { ...place, field: '', code, value: number, message };
-  const articles = keptArticles(order.items.map(({ articleCode }) => articleCode));
-  return { ordinal, number, place, records, valid: false, problems: [problem], articles };
+  const read = order.items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
+  return { ordinal, number, place, records, valid: false, problems: [problem], ...keptAsRead(read) };
 }
 
 /** The batch that a fix file names, and the number of each of its dead letters, by place. */

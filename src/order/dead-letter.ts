@@ -13,6 +13,8 @@ export type DeadLetter = {
   problems?: Problem[];
   /** Of an order that failed a check: its first article codes, as read. */
   articles?: string[];
+  /** Its first items, as read: `A-1 × one`; `?` for what is missing. */
+  itemsRead?: string[];
   httpStatus?: number;
   /** The API's answer as text, shortened. */
   response?: string;

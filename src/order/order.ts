@@ -27,10 +27,11 @@ type Common = {
 export type ValidOrder = Common & { valid: true; order: Order };
 
 /**
- * An order that is not sent, with every problem of its records. `articles`: its article codes as read, by `keptArticles`.
+ * An order that is not sent, with every problem of its records. `articles` and `itemsRead`: as read, by `keptAsRead`.
  * `beside`: of rows without a number, those of the orders next to them that they may belong to.
  */
 export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]; articles: readonly string[] } & {
+  itemsRead?: readonly string[];
   beside?: readonly string[];
 };
 
@@ -38,7 +39,7 @@ export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]
 const ARTICLES = 20;
 
 /** The first article codes of an invalid order, each once. */
-export function keptArticles(codes: Iterable<string>): string[] {
+function keptArticles(codes: Iterable<string>): string[] {
   const kept = new Set<string>();
   for (const code of codes) {
     if (kept.size === ARTICLES) break;
@@ -46,6 +47,21 @@ export function keptArticles(codes: Iterable<string>): string[] {
   }
   return [...kept];
 }
+
+/** What an invalid order contains as far as it could be read: its article codes, and its first items as text, `A-1 × one`. */
+export function keptAsRead(items: readonly ReadItem[]): { articles: string[]; itemsRead?: string[] } {
+  const itemsRead: string[] = [];
+  for (const { articleCode, quantity } of items) {
+    if (itemsRead.length === ARTICLES) break;
+    if (articleCode + quantity !== '')
+      itemsRead.push(`${shorten(articleCode, 40) || '?'} × ${shorten(quantity, 20) || '?'}`);
+  }
+  const articles = keptArticles(items.map(({ articleCode }) => articleCode));
+  return { articles, ...(itemsRead.length > 0 && { itemsRead }) };
+}
+
+/** Texts of a file; "" where there is none. */
+export type ReadItem = { articleCode: string; quantity: string };
 
 /** Groups orders into pages of bounded memory. */
 type Pager = {

@@ -24,6 +24,7 @@ export function deadLetterOf(order: InvalidOrder, at: string): DeadLetter {
     message: first.message,
     problems: [...order.problems],
     ...(order.articles.length === 0 ? {} : { articles: [...order.articles] }),
+    ...(order.itemsRead && { itemsRead: [...order.itemsRead] }),
     signature: signatureOf({ ...first, known: [order.number, first.value] }),
     attempts: 0,
     firstAt: at,

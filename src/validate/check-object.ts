@@ -1,7 +1,8 @@
 import type { Mapping } from '../config/config.ts';
 import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type Item, keptArticles } from '../order/order.ts';
+import { type Item, keptAsRead, type ReadItem } from '../order/order.ts';
+import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
@@ -20,8 +21,10 @@ import {
 import { doubtProblems, problemOf } from './problem.ts';
 import { reportSaid } from './said-in-object.ts';
 
-/** One JSON object, read as one order. `items` is present when nothing is wrong, `articles` when something is. */
-export type CheckedObject = { number: string; items?: Item[]; articles?: string[]; problems: Problem[] };
+/** One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is. */
+export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] } & Partial<
+  ReturnType<typeof keptAsRead>
+>;
 
 export type ObjectRecord = Extract<SourceRecord, { kind: 'object' }>;
 
@@ -38,19 +41,22 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   countsIn(value, place, rules, items, problems);
   nestedIn(value, number, place, rules, problems);
   if (problems.length === 0) return { number, items, problems };
-  return { number, articles: articlesIn(value, rules.mapping), problems: placed(problems, place, rules) };
+  return { number, ...asRead(value, rules.mapping), problems: placed(problems, place, rules) };
 }
 
-/** The article codes of an order with problems, as read. */
-function articlesIn(value: object, mapping: Mapping): string[] {
+/** The items of an order with problems, as read. */
+function asRead(value: object, mapping: Mapping): ReturnType<typeof keptAsRead> {
   const list = find(value, mapping.fields.items).value;
   const items: unknown[] = Array.isArray(list) ? list.slice(0, LIMITS.items) : [];
-  return keptArticles(items.map((item) => (isObject(item) ? articleIn(item, mapping) : '')));
+  return keptAsRead(items.filter(isObject).map((item) => itemAsRead(item, mapping)));
 }
 
-function articleIn(item: object, { fields, defaults }: Mapping): string {
-  const { value } = find(item, fields.articleCode);
-  return isBlank(value) ? (defaults.articleCode ?? '') : (textOf(value) ?? '');
+function itemAsRead(item: object, { fields, defaults }: Mapping): ReadItem {
+  const [articleCode = '', quantity = ''] = (['articleCode', 'quantity'] as const).map((field) => {
+    const { value } = find(item, fields[field]);
+    return isBlank(value) ? defaults[field] : (textOf(value) ?? sourceOfNumber(value));
+  });
+  return { articleCode, quantity };
 }
 
 /** Finding the line of a value is slow. */
@@ -80,8 +86,13 @@ export function checkObjectRow(record: ObjectRecord, given: ObjectRules): Checke
   if (isTotal !== undefined) found.push(problemOf('total-row', place, '', isTotal));
   if (found.length === 0 && item) return { record, number, item };
   const loose = looseObject(value, number, place, rules);
-  const articleCode = articleIn(value, rules.mapping);
-  return { record, number, articleCode, problems: placed(found, place, rules), ...(loose && { loose }) };
+  return {
+    record,
+    number,
+    ...itemAsRead(value, rules.mapping),
+    problems: placed(found, place, rules),
+    ...(loose && { loose }),
+  };
 }
 
 /** Why a row may belong to the order above it or below it: no cells are merged in a file of objects. */

@@ -19,8 +19,9 @@ export type CheckedRow = {
   record: SourceRecord;
   number: string;
   item?: Item;
-  /** As read, of a row with a problem. */
+  /** As read, of a row with a problem; no quantity where its column is not certain. */
   articleCode?: string;
+  quantity?: string;
   problems?: Problem[];
   loose?: Loose;
 };
@@ -110,7 +111,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
   }
   const loose = looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules)];
-  return { record, number, articleCode, problems: all, ...(loose && { loose }) };
+  return { record, number, articleCode, quantity, problems: all, ...(loose && { loose }) };
 }
 
 /** What is wrong with a number or an article in a row. */

@@ -2,7 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts';
+import { type CheckedOrder, createPager, keptAsRead, type ReadItem } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -174,8 +174,11 @@ function orderOf(
   problems.push(...missing.map((what) => problemOf('fix-row-missing', place, '', '', what)));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
-  const articles = keptArticles(rows.map(({ item, articleCode = '' }) => item?.articleCode ?? articleCode));
-  return { ordinal, number, place: faulty, records, valid: false, problems, articles };
+  return { ordinal, number, place: faulty, records, valid: false, problems, ...keptAsRead(rows.map(itemAsRead)) };
+}
+
+function itemAsRead({ item, articleCode = '', quantity = '' }: CheckedRow): ReadItem {
+  return item === undefined ? { articleCode, quantity } : { ...item, quantity: String(item.quantity) };
 }
 
 /** With `fillDown`, a row with nothing but the number may be the heading of those below, which repeat it. */

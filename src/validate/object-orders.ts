@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { PoSyncError } from '../core/errors.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { errorColumnOf, fixNote, readFixNote } from '../order/fixing.ts';
-import { type CheckedOrder, createPager, keptArticles } from '../order/order.ts';
+import { type CheckedOrder, createPager, keptAsRead } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -75,14 +75,15 @@ function ownOf(value: unknown): [string, unknown][] {
 }
 
 function withProblem(checked: CheckedObject, problem: Problem): CheckedObject {
-  const { number, items = [], articles = keptArticles(items.map(({ articleCode }) => articleCode)) } = checked;
-  return { number, articles, problems: [...checked.problems, problem] };
+  const { items = [], problems, ...rest } = checked;
+  const read = items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
+  return { ...keptAsRead(read), ...rest, problems: [...problems, problem] };
 }
 
 function orderOf(record: ObjectRecord, checked: CheckedObject, ordinal: number): CheckedOrder {
-  const { number, items, articles = [], problems } = checked;
+  const { number, items, articles = [], itemsRead, problems } = checked;
   const common = { ordinal, number, place: record.place, records: [record] };
-  if (items === undefined) return { ...common, valid: false, problems, articles };
+  if (items === undefined) return { ...common, valid: false, problems, articles, ...(itemsRead && { itemsRead }) };
   return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items } };
 }
 
@@ -118,8 +119,8 @@ function fromText(text: string): { record: ObjectRecord; checked: CheckedObject 
     throw new PoSyncError('late-rows-damaged', 'Objects that were stored on disk are damaged.', {
       remedy: 'Check the disk of the temporary folder (TMPDIR).',
     });
-  const { place, note, number, items, articles, problems } = plain;
+  const { place, note, value: _, ...checked } = plain;
   const fixTarget = readFixNote(note);
   const record: ObjectRecord = { kind: 'object', place, value, ...(fixTarget && { fixTarget }) };
-  return { record, checked: { number, ...(items && { items }), ...(articles && { articles }), problems } };
+  return { record, checked };
 }

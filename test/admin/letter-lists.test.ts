@@ -48,7 +48,7 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   );
   const wrong = '"none → 1" is not a number; enter digits only, such as 12';
   expect(first?.slice(0, 7)).toEqual(['=1+1', '#2', 'open.csv', 'invalid', 'quantity', 'none → 1', wrong]);
-  expect(first?.[7]).toBe('A');
+  expect(first?.[7]).toBe('A × none → 1');
   expect(known?.[8]).toBe('this number is already accepted from "=week.csv", as X × 2');
   expect((await rowsIn(person, '/api/v1/dead-letters.xlsx?q=PO-6')).rows.slice(1).map(([number]) => number)).toEqual([
     'PO-6',

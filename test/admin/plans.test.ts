@@ -108,14 +108,14 @@ it('orders that another file has are marked, listed alone, and discarded togethe
 
   const { body: both } = await person.call('POST', '/plans', { action: 'discard', kind: 'invalid', q: 'again.csv' });
   expect(both['items']).toMatchObject([
-    { purchaseOrderNumber: 'PO-20', field: 'quantity', items: 'A, B', already },
-    { purchaseOrderNumber: 'PO-21', items: '<b>' },
+    { purchaseOrderNumber: 'PO-20', field: 'quantity', items: 'A × none, B × 2', already },
+    { purchaseOrderNumber: 'PO-21', items: '<b> × none' },
   ]);
   const planned = await person.submit('/plans', { action: 'discard', already: 'true', back: '/dead-letters' });
   const to = planned.headers.get('location') ?? '';
   const page = await person.page(to);
   expect(page.text).toMatch(
-    /<h1>Discard 1 order<.*quantity\b.*<div class="quiet">A, B<.*<strong>This number is already/s,
+    /<h1>Discard 1 order<.*quantity\b.*<div class="quiet">A × none, B × 2<.*<strong>This number is already/s,
   );
   await person.submit(`${to}/run`, { expect: '1' });
   await until('nothing is marked', async () => {

@@ -54,12 +54,23 @@ describe('objects without items', () => {
     expect((await ordersIn(JSON.stringify(row('1', 'A', 1, { items: null })))).orders).toEqual([order('1', ['A', 1])]);
   });
 
-  test('keep the article codes of an invalid order', async () => {
+  test('keep the article codes and items of an invalid order', async () => {
     const { orders } = await readText(
       array([row('1', 'A', 1), row('1', 7, 'x'), row('1', { no: 1 }, 1)]),
       mappingOf({}),
     );
     expect(orders).toMatchObject([{ number: '1', valid: false, articles: ['A', '7'] }]);
+    expect(orders[0]).toHaveProperty('itemsRead', ['A × 1', '7 × x', '? × 1']);
+  });
+
+  test('keep what could be read of two objects with one number, and of items in a list', async () => {
+    const of = (items: object[]) => ({ purchaseOrderNumber: '1', items });
+    const item = (articleCode: unknown, quantity: unknown) => ({ articleCode, quantity });
+    const { orders } = await readText(
+      array([of([item('A', 1)]), of([item('A', 2.5), item('B', undefined)])]),
+      mappingOf({}),
+    );
+    expect(orders.map((one) => 'itemsRead' in one && one.itemsRead)).toEqual([['A × 1'], ['A × 2.5', 'B × ?']]);
   });
 
   test('make the complete order wait if one of them is wrong', async () => {

@@ -14,7 +14,7 @@ import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard
 import { firstItems, itemsIn } from '../../order/order.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { pages } from '../../report/lines.ts';
-import { firstArticles } from '../read-model/kept-letter.ts';
+import { firstOf } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
 
@@ -141,8 +141,8 @@ async function planFor(
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
 }
 
-function itemsOf({ payload, articles }: FoundDeadLetter): string {
-  return firstItems(itemsIn(payload)) || firstArticles(articles);
+function itemsOf({ payload, articles, itemsRead = articles }: FoundDeadLetter): string {
+  return firstItems(itemsIn(payload)) || firstOf(itemsRead);
 }
 
 /** Only sending again needs the API's list. */

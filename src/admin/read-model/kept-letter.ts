@@ -21,8 +21,8 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   const id = idOf(from.batch, letter);
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
   const { field = '', value = '' } = problems?.[0] ?? {};
-  const items = refusedItems(letter);
-  const read = firstArticles(letter.articles);
+  const items = refusedItems(letter) || firstOf(letter.itemsRead);
+  const read = firstOf(letter.articles);
   const already = alreadyText(letter);
   const line = errorLine(letter);
   const named = {
@@ -37,10 +37,10 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   return { row: full, own, isNameless: isNameless(letter) };
 }
 
-/** Of an order that failed a check only the articles, as read: its quantities may be wrong. */
-export function firstArticles(articles: readonly string[] = []): string {
-  const first = articles.slice(0, 5).map((code) => shorten(code, 40));
-  return [...first, ...(articles.length > 5 ? ['…'] : [])].join(', ');
+/** The first articles or items of an order that failed a check, as read. */
+export function firstOf(texts: readonly string[] = []): string {
+  const first = texts.slice(0, 5).map((text) => shorten(text, 63));
+  return [...first, ...(texts.length > 5 ? ['…'] : [])].join(', ');
 }
 
 /**
