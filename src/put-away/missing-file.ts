@@ -12,7 +12,7 @@ import { batchTrouble } from '../log/events/batch.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { Place } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
-import { writeAnswered } from '../report/answer.ts';
+import { atApiOf, writeAnswered } from '../report/answer.ts';
 import { pages } from '../report/lines.ts';
 import { hasOrders, type Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress } from '../report/write-report.ts';
@@ -104,9 +104,16 @@ function fromLedger(report: Report): Report {
  * cancelled, and those that were accepted. The line is 0 where it is not known. Reads the complete ledger, a page at a time.
  */
 async function* knownOrders(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {
-  yield* waiting(batch, deps);
-  yield* cancelled(batch, deps);
-  yield* accepted(batch, deps);
+  yield* withApi(waiting(batch, deps), deps);
+  yield* withApi(cancelled(batch, deps), deps);
+  for await (const one of accepted(batch, deps)) yield { ...one, atApi: 'yes' };
+}
+
+async function* withApi(orders: AsyncIterable<ReportedOrder>, { ledger }: Deps): AsyncGenerator<ReportedOrder> {
+  for await (const page of pages(orders, PAGE)) {
+    const known = await ledger.lookup(page.map(({ order }) => order.number));
+    yield* page.map((one, i) => ({ ...one, atApi: atApiOf(known[i] ?? { kind: 'nothing' }) }));
+  }
 }
 
 async function* waiting(batch: Batch, deps: Deps): AsyncGenerator<ReportedOrder> {

@@ -11,6 +11,7 @@ import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/
 import { type Problem, problemText } from '../order/record.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
+import { atApiOf } from '../report/answer.ts';
 import { correctionOf } from '../report/corrections.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
@@ -137,7 +138,9 @@ function createJoin(batch: Batch, deps: Deps) {
     });
     const content = await knownContent(conflicts);
     const joined = page.map((order, i) => joinOne(order, stored[i], known[i], content.get(order.number)));
-    return (await Promise.all(joined)).map((one, i) => withTimes(one, times[i]));
+    return (await Promise.all(joined)).map((one, i) => {
+      return { ...withTimes(one, times[i]), atApi: atApiOf(known[i] ?? { kind: 'nothing' }) };
+    });
   }
 
   async function joinOne(

@@ -3,6 +3,8 @@ import { type Config, type Mapping, mappingFor, plainMapping } from '../config/c
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { syncFolder } from '../core/regular-file.ts';
+import type { Known } from '../ledger/entry.ts';
+import { isUnderWay } from '../ledger/row-claims.ts';
 import { errorColumnOf } from '../order/fixing.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape, SourceRecord } from '../order/record.ts';
@@ -39,7 +41,17 @@ export type Answer = AsyncDisposable & {
 };
 
 /** The columns after those of the input. */
-const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message'] as const;
+const ANSWER_COLUMNS = ['_outcome', '_at', '_code', '_message', '_at_api'] as const;
+
+/**
+ * Whether the API has an order with this number, whatever its items. `unknown`: nobody knows, or po-sync may send one without
+ * being asked again.
+ */
+export function atApiOf(known: Known): NonNullable<ReportedOrder['atApi']> {
+  if (known.kind !== 'open') return known.kind === 'accepted' ? 'yes' : 'no';
+  if (known.entry.known !== undefined) return 'yes';
+  return isUnderWay(known) ? 'unknown' : 'no';
+}
 
 /**
  * Opens the answer of a batch in `folder`, which must exist and is not a link. The file appears complete or not at all,
@@ -63,7 +75,8 @@ async function openAnswer(
   return {
     async *adding(orders) {
       for await (const reported of orders) {
-        const { order, result } = reported;
+        const { order, atApi } = reported;
+        const result = { ...reported.result, ...(atApi && { atApi }) };
         for (const record of order.records) await draft.write(form.record(record, result));
         if (order.records.length === 0) await draft.write(form.number(order.number, result));
         yield reported;
@@ -98,7 +111,7 @@ function explained(folder: string): (error: unknown) => never {
   };
 }
 
-type Outcome = Pick<OrderResult, 'at' | 'code' | 'message'> & { outcome: string };
+type Outcome = Pick<OrderResult, 'at' | 'code' | 'message'> & { outcome: string; atApi?: string };
 
 /** `ending`: of the file's name. */
 type AnswerForm = {
@@ -123,9 +136,9 @@ function tableForm(shape: FileShape | undefined, mapping = plainMapping()): Answ
   const encode = encoderFor(encoding);
   const line = (cells: readonly string[]) => encode(csvLine(cells, dialect));
   const mark = shape?.bom === true || needsMark ? encode('\ufeff') : new Uint8Array();
-  const rowOf = (cells: readonly string[], { outcome, at, code, message }: Outcome) => {
+  const rowOf = (cells: readonly string[], { outcome, at, code, message, atApi = '' }: Outcome) => {
     const own = kept.map((column) => cells[column] ?? '');
-    return line([...own, outcome, at, code, escapeFormula(onOneLine(message))]);
+    return line([...own, outcome, at, code, escapeFormula(onOneLine(message)), atApi]);
   };
   return {
     ending: '.csv',
@@ -146,13 +159,14 @@ function unreadFormat({ delimiter = 'auto', encoding = 'auto' }: Partial<Mapping
   return { type: 'csv', ...(delimiter !== 'auto' && { delimiter }), ...(encoding !== 'auto' && { encoding }) };
 }
 
-/** The input's objects with four more keys: an array with one object a line, or one object a line. */
+/** The input's objects with five more keys: an array with one object a line, or one object a line. */
 function objectForm(shape: FileShape, mapping = plainMapping()): AnswerForm {
   const isLines = shape.format.type === 'ndjson';
   const [key = 'purchaseOrderNumber'] = mapping.fields.purchaseOrderNumber;
   let isFirst = true;
-  function framed(own: object, { outcome, at, code, message }: Outcome): Uint8Array {
-    const text = JSON.stringify({ ...own, _outcome: outcome, _at: at, _code: code, _message: message });
+  function framed(own: object, { outcome, at, code, message, atApi = '' }: Outcome): Uint8Array {
+    const added = { _outcome: outcome, _at: at, _code: code, _message: message, _at_api: atApi };
+    const text = JSON.stringify({ ...own, ...added });
     const separator = isLines ? '' : isFirst ? '\n' : ',\n';
     isFirst = false;
     return Buffer.from(`${separator}${text}${isLines ? '\n' : ''}`);

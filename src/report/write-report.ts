@@ -26,6 +26,8 @@ export type ReportedOrder = {
   result: OrderResult;
   deadLetter?: DeadLetter;
   corrected?: CorrectedOrder;
+  /** Whether the API has an order with its number now, as far as the ledger knows. */
+  atApi?: 'yes' | 'no' | 'unknown';
 };
 
 export type ReportInput = {

@@ -24,16 +24,16 @@ it('an answer has every row of a CSV with its own columns, the outcome, the time
   const lines = (await readFile(path.join(place.answers, `${report?.batch}.csv`), 'latin1')).split('\r\n');
   const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
   expect(lines).toEqual([
-    `${rows[0]};_outcome;_at;_code;_message`,
-    expect.stringMatching(`^=1\\+1;PO-1;A;1;accepted;${time};;$`),
-    expect.stringMatching(`^P2;PO-2;Bö;none;invalid;${time};not-a-number;.*none`),
+    `${rows[0]};_outcome;_at;_code;_message;_at_api`,
+    expect.stringMatching(`^=1\\+1;PO-1;A;1;accepted;${time};;;yes$`),
+    expect.stringMatching(`^P2;PO-2;Bö;none;invalid;${time};not-a-number;.*none.*;no$`),
     // What the API says never runs in a spreadsheet.
-    expect.stringMatching(`^P3;PO-3;C;2;refused;${time};400;'=cmd`),
+    expect.stringMatching(`^P3;PO-3;C;2;refused;${time};400;'=cmd.*;no$`),
     '',
   ]);
 });
 
-it('an answer to JSON has the objects of the input with four more keys', async () => {
+it('an answer to JSON has the objects of the input with five more keys', async () => {
   await using place = await openErp();
   const orders = ['PO-1', 'PO-3'].map((purchaseOrderNumber, at) => ({
     purchaseOrderNumber,
@@ -52,7 +52,11 @@ it('an answer to JSON has the objects of the input with four more keys', async (
   const read = (end: string) =>
     readFile(path.join(place.answers, names.find((name) => name.endsWith(end)) ?? ''), 'utf8');
   const [json, ndjson] = [await read('.json'), await read('.ndjson')];
-  const expected = orders.map((order, at) => ({ ...order, _outcome: ['accepted', 'refused'][at] }));
+  const expected = orders.map((order, at) => ({
+    ...order,
+    _outcome: ['accepted', 'refused'][at],
+    _at_api: ['yes', 'no'][at],
+  }));
   expect(JSON.parse(json)).toMatchObject(expected);
   const lines = ndjson.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toMatchObject(
@@ -70,8 +74,8 @@ it('an answer to an unreadable file is one line', async () => {
   await place.run(['start', '--once']);
   const [name = ''] = await readdir(place.answers);
   expect((await readFile(path.join(place.answers, name), 'utf8')).split('\r\n')).toEqual([
-    '_outcome,_at,_code,_message',
-    expect.stringMatching(/^unreadable,.*,unreadable-/),
+    '_outcome,_at,_code,_message,_at_api',
+    expect.stringMatching(/^unreadable,.*,unreadable-.*,$/s),
     '',
   ]);
 });
@@ -83,8 +87,8 @@ it('an answer to an unreadable file has the delimiter and the encoding of the ma
   await place.run(['start', '--once']);
   const [name = ''] = await readdir(place.answers);
   expect((await readFile(path.join(place.answers, name), 'utf16le')).split('\r\n')).toEqual([
-    '_outcome;_at;_code;_message',
-    expect.stringMatching(/^unreadable;.*;unreadable-quote;/),
+    '_outcome;_at;_code;_message;_at_api',
+    expect.stringMatching(/^unreadable;.*;unreadable-quote;.*;$/),
     '',
   ]);
 });
@@ -105,6 +109,57 @@ it('an export gets an answer to each version', async () => {
   expect(texts.map((text) => [...text.matchAll(/PO-\d,A,1,(\w+)/g)].map(([, outcome]) => outcome))).toEqual([
     ['accepted'],
     ['duplicate', 'accepted'],
+  ]);
+});
+
+it('an answer says whether the API has the number, also where an order of it was accepted before', async () => {
+  const source = '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, answers: answers }';
+  await using place = await openErp(source, '', { record: true });
+  const known = new Set<string>();
+  const answerTo = async (...orders: object[]) => {
+    await writeFile(path.join(place.folder, 'erp.json'), `${JSON.stringify(orders)}\n`);
+    await place.run(['start', '--once']);
+    const names = (await readdir(place.answers)).filter((name) => !known.has(name));
+    expect(names).toHaveLength(1);
+    for (const name of names) known.add(name);
+    const answer = await readFile(path.join(place.answers, names[0] ?? ''), 'utf8');
+    return (JSON.parse(answer) as Record<string, string>[]).map(({ _outcome, _code, _at_api }) =>
+      [_outcome, _code, _at_api].join(' '),
+    );
+  };
+  const order = (purchaseOrderNumber: string, more: object = {}, quantity: number | string = 1) => {
+    return { purchaseOrderNumber, ...more, items: [{ articleCode: 'A', quantity }] };
+  };
+  const called = { status: 'cancelled' };
+  const others = [order('PO-3'), order('PO-4', called), order('PO-5', {}, 'none')];
+  expect(await answerTo(order('PO-1'), order('PO-2'), ...others)).toEqual([
+    'accepted  yes',
+    'accepted  yes',
+    'refused 400 no',
+    'invalid called-off no',
+    'invalid not-a-number no',
+  ]);
+  const changed = [order('PO-1', {}, 2), order('PO-2', called)];
+  expect(await answerTo(...changed, ...others)).toEqual([
+    'conflict other-content yes',
+    'invalid called-off yes',
+    'refused 400 no',
+    'duplicate known-invalid no',
+    'duplicate known-invalid no',
+  ]);
+  expect(await answerTo(...changed, order('PO-4', called), order('PO-6'))).toEqual([
+    'duplicate known-invalid yes',
+    'duplicate known-invalid yes',
+    'duplicate known-invalid no',
+    'accepted  yes',
+  ]);
+  await place.setFaults([
+    { kind: 'drop', when: 'after', orders: ['PO-7'] },
+    { kind: 'answer', on: 'list', status: 403 },
+  ]);
+  expect(await answerTo(order('PO-6'), order('PO-7'))).toEqual([
+    'duplicate duplicate yes',
+    expect.stringMatching(/^inDoubt .* unknown$/),
   ]);
 });
 

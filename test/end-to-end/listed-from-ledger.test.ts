@@ -58,11 +58,12 @@ it('the report of a batch whose file was removed lists orders that were sent, ca
     (await readdir(path.join(place.folder, 'answers'))).find((one) => one.startsWith(batch)),
   );
   const [head, ...answers] = (await readFile(path.join(place.folder, 'answers', name), 'utf8')).trim().split(/\r?\n/);
-  expect(head).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_outcome,_at,_code,_message');
+  expect(head).toBe('purchaseOrderNumber,orderState,articleCode,quantity,_outcome,_at,_code,_message,_at_api');
   expect(answers).toHaveLength(40);
   for (const line of answers) {
     const [number = '', , , , outcome] = line.split(',');
     expect(outcome).toBe(outcomes.get(number));
+    expect(line.split(',').at(-1)).toBe(place.stored().has(number) ? 'yes' : 'no');
   }
 
   const list = (query: string) => person.page(`/api/v1/orders.csv${query}`);
