@@ -132,24 +132,63 @@ async function writeOrders(
   const { batch, results, deadLetters, corrections, fix, shape } = files;
   const story = newStory();
   const [list, correctionList] = [createList<DeadLetter>(), createList<CorrectedOrder>()];
+  const neighbors = createNeighbors();
   let corrected = 0;
   const form = shape && fixFile(shape, batch);
+  const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
+    if (deadLetter === undefined) return;
+    await deadLetters.write(list.entry(deadLetter));
+    if (form !== undefined && deadLetter.closed === undefined) await fix?.write(form.recordsOf(order, deadLetter));
+  };
 
   await results.write(RESULTS_HEADER);
   if (form !== undefined) await fix?.write(form.opening());
-  for await (const { order, result, deadLetter, corrected: correction } of orders) {
+  for await (const reported of orders) {
+    const { result, deadLetter, corrected: correction } = reported;
     addOrder(story, result, deadLetter);
     await results.write(resultLine(result));
     if (correction !== undefined) await corrections.write(correctionList.entry(correction));
     if (correction !== undefined) corrected += 1;
-    if (deadLetter === undefined) continue;
-    await deadLetters.write(list.entry(deadLetter));
-    if (form !== undefined && deadLetter.closed === undefined) await fix?.write(form.recordsOf(order, deadLetter));
+    for (const one of neighbors.add(reported)) await writeLetter(one);
   }
+  for (const one of neighbors.rest()) await writeLetter(one);
   await deadLetters.write(list.closing());
   await corrections.write(correctionList.closing());
   if (form !== undefined) await fix?.write(form.closing());
   return { story, corrected };
+}
+
+/** Rows that wait for their order; memory must not grow with the file. */
+const MOST_WAITING = 2_000;
+
+/**
+ * Puts a row without a number next to the order that it stood beside. An order whose rows are apart comes at the end of
+ * the file's orders. List and fix file need the same sequence: a fix file is thinned by the list.
+ */
+function createNeighbors() {
+  const waiting = new Map<string, ReportedOrder[]>();
+  let count = 0;
+  let above = '';
+  return {
+    /** What is written now. */
+    add(one: ReportedOrder): ReportedOrder[] {
+      const { number, records } = one.order;
+      if (number === '') {
+        const [beside = above] = 'beside' in one.order ? (one.order.beside ?? []) : [];
+        if (beside === above || count >= MOST_WAITING) return [one];
+        waiting.set(beside, [...(waiting.get(beside) ?? []), one]);
+        count += 1;
+        return [];
+      }
+      above = number;
+      const own = waiting.get(number) ?? [];
+      waiting.delete(number);
+      count -= own.length;
+      const isAbove = ({ order }: ReportedOrder) => order.place.line < (records[0]?.place.line ?? 0);
+      return [...own.filter(isAbove), one, ...own.filter((row) => !isAbove(row))];
+    },
+    rest: () => [...waiting.values()].flat(),
+  };
 }
 
 /** Removes the fix files of an earlier report. */

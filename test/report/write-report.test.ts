@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { type ReportedOrder, writeReport } from '../../src/report/write-report.ts';
 import { AT, dead, done, each, inputOf, problem, reportOf, rows, wrong } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -38,6 +39,29 @@ it('results.csv has a line for every order', async () => {
     ['4', '2', 'invalid', '0', AT, 'quantity-not-whole', 'The quantity must be a whole number above zero.'],
     ['5', "'=3", 'refused', '1', AT, '400', 'Parameters are invalid'],
   ]);
+});
+
+it('a row without a number comes next to the order that it stood beside, in the list as in the fix file', async () => {
+  const loose = (line: number, beside: string[]): ReportedOrder => {
+    const row = wrong(rows(line, ['', `ROW-${line}`, '1']), problem(line));
+    return row.order.valid ? row : { ...row, order: { ...row.order, beside } };
+  };
+  const order = (number: string, ...lines: number[]) => {
+    const records = lines.flatMap((line) => rows(line, [number, `ROW-${line}`, 'x']));
+    return wrong(records, problem(lines[0] ?? 0));
+  };
+  // The orders A and D have rows apart, so they come after all others.
+  const found = [loose(2, ['B']), order('B', 3), loose(4, ['B']), loose(5, ['B']), loose(7, ['A']), order('C', 9)];
+  const orders = [...found, loose(11, ['D']), order('A', 6, 8), order('D', 12, 14), loose(15, ['GONE'])];
+  await writeReport(inputOf(folder, orders));
+  const lines = parse(await read('dead-letters.csv'), { delimiter: ';', from: 2 }).map(([, row]) => row);
+  expect(lines).toEqual([2, 3, 4, 5, 9, 6, 8, 7, 11, 12, 14, 15].map((line) => `ROW-${line}`));
+  // Rows of settled orders are removed from the fix file by the list.
+  const list: DeadLetter[] = JSON.parse(await read('dead-letters.json'));
+  expect(list.flatMap(({ location: { line, lines: all = [line] } }) => all.map((one) => `ROW-${one}`))).toEqual(lines);
+  expect(parse(await read('results.csv'), { from: 2 }).map(([line]) => line)).toEqual(
+    orders.map(({ result }) => String(result.line)),
+  );
 });
 
 it('dead-letters.json has one entry a line', async () => {
