@@ -13,7 +13,13 @@ import {
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { isBeating } from '../../operate/daemon.ts';
-import { causeText, endOf, pauseAdvice, type ShownPause } from '../../operate/delivery/pause-delivery.ts';
+import {
+  causeText,
+  type EndedPause,
+  endOf,
+  pauseAdvice,
+  type ShownPause,
+} from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { countSettled } from '../../order/outcome.ts';
@@ -87,12 +93,24 @@ function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>
   return order ?? `batch ${batch.slice(-8)}`;
 }
 
-/** When delivery was paused in the last day, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. */
-export function endedPauseFacts({ endedPauses = [] }: Status): [string, string][] {
-  const lines = endedPauses.map((pause) => {
-    const [from, to] = [iso(pause.from), iso(pause.to)];
-    return printable(`${moment(from).slice(0, -4)} to ${timeOfDay(to, from)} UTC ${causeText(pause)}`);
-  });
+/** How long a pause that ended is shown in full, in milliseconds. */
+const NEWS = 3_600_000;
+
+/**
+ * When delivery was paused, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. One line
+ * without reasons for what ended more than an hour ago.
+ */
+export function endedPauseFacts({ endedPauses = [], now }: Status): [string, string][] {
+  const spanOf = ({ from, to }: EndedPause) =>
+    `${moment(iso(from)).slice(0, -4)} to ${timeOfDay(iso(to), iso(from))} UTC`;
+  const isRecent = ({ to }: EndedPause) => now - to < NEWS;
+  const recent = endedPauses.filter(isRecent);
+  const [older, ...others] = endedPauses.filter((pause) => !isRecent(pause));
+  const more = others.length === 0 ? '' : ', and others before';
+  const lines = [
+    ...recent.map((pause) => printable(`${spanOf(pause)} ${causeText(pause)}`)),
+    ...(older === undefined ? [] : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
+  ];
   return lines.length === 0 ? [] : [[lines.length === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
 }
 

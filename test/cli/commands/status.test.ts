@@ -10,6 +10,7 @@ import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
 import { batchJson } from '../../../src/operate/batches/list-batches.ts';
+import type { EndedPause } from '../../../src/operate/delivery/pause-delivery.ts';
 import { type Status, statusJson } from '../../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 
@@ -153,7 +154,7 @@ describe('the status', () => {
   it('shows the last pauses that ended, as its schema has them', async () => {
     const from = Date.parse('2026-11-20T23:58:49Z');
     const outage = { code: 'api-down', reason: 'HTTP 500\u001b[2J', from, to: from + 242_000 };
-    const status = { ...STATUS, endedPauses: [outage] };
+    const status = { ...STATUS, endedPauses: [outage], now: outage.to + 3_599_000 };
     expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
       /\n {2}last pause {4}2026-11-20 23:58:49 to 2026-11-21 00:02:51 UTC \(api-down\): HTTP 500[^\u001b]*\n/,
     );
@@ -162,6 +163,27 @@ describe('the status', () => {
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
     expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
+  });
+
+  it('shows pauses that ended more than an hour ago in one line, without reasons', () => {
+    const to = Date.parse('2026-11-21T08:00:00Z');
+    const pauses = [0, 2, 3].map((h) => ({
+      code: 'api-down',
+      reason: 'x',
+      from: to - (h * 60 + 1) * 60_000,
+      to: to - h * 3_600_000,
+    }));
+    const linesAt = (now: number, endedPauses: EndedPause[]) =>
+      statusText({ ...STATUS, now, endedPauses }, { paint: plain, columns: undefined })
+        .split('\n')
+        .flatMap((line) => (/ UTC \(api-down\)/.test(line) ? [line.replace(/^.*?(?=2026-)/, '')] : []));
+    expect(linesAt(to + 60_000, pauses)).toEqual([
+      '2026-11-21 07:59:00 to 08:00:00 UTC (api-down): x',
+      '2026-11-21 05:59:00 to 06:00:00 UTC (api-down), and others before; status --json has the reasons',
+    ]);
+    expect(linesAt(to + 3_600_000, pauses.slice(0, 1))).toEqual([
+      '2026-11-21 07:59:00 to 08:00:00 UTC (api-down); status --json has the reasons',
+    ]);
   });
 
   it('says how many attempts failed, since an API that answers 500 to everything answers quickly', () => {
