@@ -24,11 +24,13 @@ export async function reportBatches(
   const isOld = (batch) => isDone(batch) && !(since !== undefined && batch.finishedAt > since);
   const reported = new Set(await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)));
   const shown = new Map();
+  let head = '';
   const reason = oncePer(4 * every, async () => waitsText(await waits()));
   while (!signal.aborted) {
     for (const batch of await batchesIn(folder, isOfSandbox, reported)) {
       if (isDone(batch)) {
         reported.add(batch.batch);
+        head = '';
         report(sentenceOf(batch), path.join(folder, batch.batch, 'report.html'), batch.finishedAt);
       } else {
         const next = progressOf(batch);
@@ -37,7 +39,9 @@ export async function reportBatches(
         const why = isDue && next === was && batch.state !== 'held' ? await reason() : '';
         const text = why === '' ? next : `${next}\n${why}`;
         const isNews = isDue && text !== line && !(why === '' && line.startsWith(`${next}\n`));
-        if (isNews) progress(text);
+        // The same line again would say nothing; below it, only the reason is new.
+        if (isNews) progress(next === head ? why : text);
+        if (isNews) head = next;
         shown.set(batch.batch, isDue ? { at: Date.now(), was: next, line: isNews ? text : line } : { at, was, line });
       }
     }

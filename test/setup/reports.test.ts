@@ -80,7 +80,7 @@ test('a batch that finished since the last start is shown; one that takes longer
   ]);
 });
 
-test('a batch without progress shows what its orders wait for, in a terminal of 80 columns', async () => {
+test('a batch without progress shows what its orders wait for, in a terminal of 80 columns, and not its line again', async () => {
   await using folder = await makeTempFolder();
   await mkdir(path.join(folder.path, 'one'));
   const counts = { records: 5, orders: 5_000, ...none, accepted: 4_990 };
@@ -99,15 +99,16 @@ test('a batch without progress shows what its orders wait for, in a terminal of 
     every: 0,
     waits: async () => {
       asked += 1;
-      return asked < 3 ? groups : [long];
+      return asked < 2 ? [] : asked < 4 ? groups : [long];
     },
   });
-  await until('the second reason is shown', () => asked >= 4);
+  await until('the second reason is shown', () => asked >= 6);
   stop.abort();
   await reporting;
   expect(lines).toEqual([
-    'big.csv: 4,990 of 5,000 orders done\n  10 orders wait for an answer of the API: attempt 1 is in flight',
-    expect.stringMatching(/^big.*\n {2}1 order waits for the API's list: every .*…$/),
+    'big.csv: 4,990 of 5,000 orders done',
+    '  10 orders wait for an answer of the API: attempt 1 is in flight',
+    expect.stringMatching(/^ {2}1 order waits for the API's list: every .*…$/),
   ]);
   expect(Math.max(...lines.flatMap((text) => text.split('\n')).map(({ length }) => length))).toBeLessThan(80);
 });
