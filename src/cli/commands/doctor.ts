@@ -9,7 +9,13 @@ import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
-import { checkDaemon, checkLedgerThere, checkListed, checkNotices } from '../../operate/doctor/check-daemon.ts';
+import {
+  checkAdminHost,
+  checkDaemon,
+  checkLedgerThere,
+  checkListed,
+  checkNotices,
+} from '../../operate/doctor/check-daemon.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
 import { checkNetwork } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
@@ -59,7 +65,7 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
     ),
   );
   report([...(await checkFolders(config)), ...(await checkLedgerThere(config))]);
-  report(await checkNotices(config, shell.env.PATH ?? ''));
+  report([...(await checkNotices(config, shell.env.PATH ?? '')), ...checkAdminHost(config)]);
   await using resources = new AsyncDisposableStack();
   const { found, place } = await redisFindings(config, shell, resources);
   report(found);

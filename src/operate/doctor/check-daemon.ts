@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
+import { isLoopback } from '../../config/fields.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { counted, orders } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
@@ -140,6 +141,14 @@ async function checkAdminPort(place: Place, config: Config): Promise<Finding[]> 
   const reason = isTaken ? 'is used by another program' : `cannot be opened (${codeOf(error) ?? error.message})`;
   const remedy = isTaken ? 'Set another admin.port, or end that program.' : 'Correct admin.host and admin.port.';
   return [failure('admin port', new Error(`${host}:${port} ${reason}`), remedy)];
+}
+
+/** Whether other machines reach the admin port over plain http. With an https `publicUrl`, a proxy is known. */
+export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[] {
+  if (isLoopback(host) || publicUrl?.startsWith('https:')) return [];
+  const message = `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
+  const remedy = 'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
+  return [{ check: 'admin port', state: 'warn', message, remedy }];
 }
 
 async function whyTaken(host: string, port: number): Promise<Error | undefined> {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkDaemon, checkNotices } from '../../../src/operate/doctor/check-daemon.ts';
+import { checkAdminHost, checkDaemon, checkNotices } from '../../../src/operate/doctor/check-daemon.ts';
 import { keysOf } from '../../../src/redis/keys.ts';
 import { configOf } from '../../support/config-text.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
@@ -24,16 +24,34 @@ beforeEach(async () => {
 });
 afterEach(() => temp[Symbol.asyncDispose]());
 
-function configWith(more: string) {
-  return configOf(`environment: staging
+function configWith(more: string, env: Record<string, string> = {}) {
+  return configOf(
+    `environment: staging
 data: ${temp.path}/data
 environments:
   staging: { baseUrl: 'https://api.example.com/api/v1', authUrl: 'https://auth.example.com' }
 sources:
   - { name: inbox, type: inbox, path: ${temp.path}/inbox }
 ${more}
-`).config;
+`,
+    { env },
+  ).config;
 }
+
+it('warns of an admin port that other machines reach over plain http, unless a proxy with https is known', () => {
+  const found = (admin: string) =>
+    checkAdminHost(configWith(`admin: { ${admin} }`, { PO_SYNC_ADMIN_TOKEN: 'a'.repeat(64) })).map((one) => [
+      one.state,
+      one.message,
+    ]);
+  const plain = (host: string) =>
+    `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
+  expect(found('port: 9464')).toEqual([]);
+  expect(found("host: '::1'")).toEqual([]);
+  expect(found('host: 0.0.0.0')).toEqual([['warn', plain('0.0.0.0')]]);
+  expect(found("host: 0.0.0.0, publicUrl: 'http://localhost:8080'")).toEqual([['warn', plain('0.0.0.0')]]);
+  expect(found("host: 0.0.0.0, publicUrl: 'https://po.example.com'")).toEqual([]);
+});
 
 describe('what daemons share', () => {
   const noPort = 'admin: { port: 0 }';
