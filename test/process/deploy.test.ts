@@ -98,9 +98,9 @@ test('the configuration that docs/deploy.md writes for systemd is right', async 
   expect(JSON.parse(stdout).config).toMatchObject({ environment: 'production', data: '/var/lib/po-sync/data' });
 });
 
-test('the commands of docs/operations.md for pm2 lead to a configuration in which doctor finds no problem', async () => {
+test('the commands of docs/deploy.md for pm2 lead to a configuration in which doctor finds no problem', async () => {
   await using place = await openWorkplace();
-  const page = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
+  const [, page = ''] = (await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8')).split(/^## pm2$/m);
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text);
   const commands = blocks
     .filter((text) => /\/etc\/po-sync\/(?:env|po-sync\.yaml)/.test(text))
