@@ -417,6 +417,34 @@ describe('behind a proxy', () => {
     expect((await admin.call('/page', { headers: { host: 'evil.example' } })).status).toBe(403);
   });
 
+  it('its name is ours with its port, without it and with another, and only its origin may act', async () => {
+    const withPort = `${publicUrl}:35240`;
+    await using admin = await start({ publicUrl: withPort });
+    const cookie = await signIn(admin, { code: await createDashboardCode(open, 'anna') });
+    for (const host of ['po-sync.example.com', 'po-sync.example.com:35240', 'PO-SYNC.example.com:443']) {
+      expect((await admin.call('/page', { headers: { host } })).status, host).toBe(200);
+      expect((await admin.call('/api/v1/act', post({ host, cookie, origin: withPort }))).status, host).toBe(200);
+      const neighbor = await admin.call('/api/v1/act', post({ host, cookie, origin: `http://${host}` }));
+      expect([neighbor.status, JSON.parse(neighbor.body).code], host).toEqual([403, 'foreign-origin']);
+    }
+    for (const host of ['po-sync.example.com.evil.example', 'evil.example:35240', 'evil.po-sync.example.com']) {
+      expect((await admin.call('/page', { headers: { host } })).status, host).toBe(403);
+    }
+  });
+
+  it('the refusal of another name shows that name, bounded and without hidden characters, and what is expected', async () => {
+    await using admin = await start({ publicUrl: `${publicUrl}:35240` });
+    await using local = await start();
+    const detailOf = async ({ call }: Started, host: string) =>
+      JSON.parse((await call('/page', { headers: { host, accept: 'application/json' } })).body).detail;
+    expect(await detailOf(admin, 'evil.example:1')).toBe(
+      'The Host header is "evil.example:1". It must name po-sync.example.com:35240 or this machine.',
+    );
+    expect(await detailOf(local, `a\u00ad${'b'.repeat(500)}`)).toMatch(
+      /^The Host header is "a\\u00adb{97}…"\. It must name this machine, such as localhost\.$/,
+    );
+  });
+
   it('a port that other machines reach answers to that name, to its address, and to no other name', async () => {
     await using admin = await start({ publicUrl, host: '0.0.0.0', tokens: OPERATE });
     const authorization = 'Bearer right-token';

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { isLoopback } from '../../config/fields.ts';
 import type { AdminRole, AdminTokens } from '../../config/secrets.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { escapeHidden, shorten } from '../../order/text.ts';
 import { type Principal, problemReply, type Reply, type Route } from './route.ts';
 import { COOKIE, digest, type Sessions } from './session.ts';
 
@@ -87,19 +88,23 @@ export function createGuard({ host, publicUrl, tokens, sessions, onFailure }: Gu
 function createOriginCheck(host: string, publicUrl: string | undefined) {
   const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
 
-  function isOwnName(name: string | undefined): boolean {
-    if (name === undefined) return false;
-    if (name === outside?.host || isLoopback(name.replace(/:[0-9]+$/, ''))) return true;
-    return (
-      !isLoopback(host) && (outside === undefined || isIP(name.replace(/:[0-9]+$/, '').replace(/^\[|\]$/g, '')) > 0)
-    );
+  /** Whatever its port: a page of another site changes where a name leads, and some proxies drop the port. */
+  const isOutside = (name: string) => name.toLowerCase() === outside?.hostname;
+
+  function isOwnName(given: string | undefined): boolean {
+    if (given === undefined) return false;
+    const name = withoutPort(given);
+    if (isOutside(name) || isLoopback(name)) return true;
+    return !isLoopback(host) && (outside === undefined || isIP(name.replace(/^\[|\]$/g, '')) > 0);
   }
 
   /** Reading needs no origin; a link may open a page. Everything else must come from a page of ours. */
   function isForeign({ method, url = '', headers }: IncomingMessage): boolean {
     const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin } = headers;
     const isReading = method === 'GET' || method === 'HEAD';
-    const isOwn = origin !== undefined && [`http://${headers.host}`, outside?.origin].includes(origin);
+    const name = withoutPort(headers.host ?? '');
+    const direct = isOutside(name) && !isLoopback(name) ? undefined : `http://${headers.host}`;
+    const isOwn = origin !== undefined && [direct, outside?.origin].includes(origin);
     if (!isReading) return site === undefined ? !isOwn : site !== 'same-origin';
     if (site === undefined) return origin !== undefined && !isOwn;
     if (site === 'same-origin' || site === 'none') return false;
@@ -109,7 +114,7 @@ function createOriginCheck(host: string, publicUrl: string | undefined) {
   return (request: IncomingMessage): Reply | undefined => {
     const { headers } = request;
     if (!isOwnName(headers.host)) {
-      return refused('foreign-host', 'The Host header must name this machine, such as localhost.', HOST_REMEDY);
+      return refused('foreign-host', foreignHost(headers.host, outside?.host), HOST_REMEDY);
     }
     if (bearerOf(headers) === undefined && isForeign(request)) {
       return refused('foreign-origin', 'The request comes from a page of another origin.', ORIGIN_REMEDY);
@@ -118,8 +123,18 @@ function createOriginCheck(host: string, publicUrl: string | undefined) {
   };
 }
 
+function withoutPort(host: string): string {
+  return host.replace(/:[0-9]+$/, '');
+}
+
+function foreignHost(given = '', expected?: string): string {
+  const names = expected === undefined ? 'this machine, such as localhost' : `${expected} or this machine`;
+  return `The Host header is "${escapeHidden(shorten(given, 100))}". It must name ${names}.`;
+}
+
 const ORIGIN_REMEDY = 'Use the pages of this port, or a bearer token.';
-const HOST_REMEDY = 'Behind a proxy, set admin.publicUrl.';
+const HOST_REMEDY =
+  'Behind a proxy, set admin.publicUrl to the address that people open, and let the proxy pass on its Host.';
 const LINK_REMEDY = 'Run po-sync dashboard on this machine and open the link that it prints.';
 const TOKEN_REMEDY = 'Sign in with another token.';
 
