@@ -1,6 +1,8 @@
 import { startCommandOf } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
+import { checkList } from '../../operate/delivery/api-list.ts';
+import type { OperatorContext } from '../../operate/operator-context.ts';
 import { type Appearance, firstLine, handedIn, lineText } from '../../operate/orders/appearances.ts';
 import {
   actionText,
@@ -17,37 +19,68 @@ import { findInFile } from '../../operate/orders/find-in-file.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
+import { digestOf } from '../../order/digest.ts';
 import { intoInbox } from '../../order/fixing.ts';
-import type { Item, Order } from '../../order/order.ts';
+import { type Item, itemsIn, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
 import { createAdvice, nextStep } from './next-step.ts';
 
-/** `explain ORDER`: the complete history of an order number. Throws PoSyncError `order-unknown`. */
-export async function explainCommand(args: CommonArgs & { order: string }, shell: Shell): Promise<number> {
+/**
+ * `explain ORDER`: the complete history of an order number; with `--list`, also what the API's list has of it now. Throws
+ * PoSyncError `order-unknown`.
+ */
+export async function explainCommand(
+  args: CommonArgs & { order: string; list?: boolean },
+  shell: Shell,
+): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const search = createFileSearch((wanted, signal) => findInFile(wanted, context, signal));
   const found = await explainOrder(args.order, context, search);
   const content = await readContent(found, { ...context, search });
   const history = content === undefined ? found : { ...found, content };
   const now = context.store.time.now();
-  if (args.json) printJson(shell, historyJson(history));
+  const atApi = args.list ? await readListed(args.order, context, shell) : undefined;
+  if (args.json) printJson(shell, { ...historyJson(history), ...(atApi && { atApi }) });
   else {
     const { config } = context;
     const { settle } = config.delivery;
     const place = { reports: config.reports.path, start: startCommandOf(config), into: intoInbox(config), settle };
-    shell.out(orderHistoryText(history, { now, ...place, ...formatOf(shell) }));
+    shell.out(orderHistoryText(history, { now, atApi, ...place, ...formatOf(shell) }));
   }
   return 0;
 }
 
-type TextSetting = Format & Parameters<typeof nextStep>[1];
+/** What the API's list has of an order now; `trouble`: why it could not be read. `items` may be left out by the list. */
+type AtApi = { trouble: string } | { listed: boolean; items?: Item[] };
+
+async function readListed(order: string, context: OperatorContext, { env }: Shell): Promise<AtApi> {
+  const { listed, trouble = 'it ended too early' } = await checkList(new Set([order]), context, env);
+  if (listed === undefined) return { trouble };
+  const { items } = listed.get(order) ?? {};
+  return { listed: listed.has(order), ...(items && { items }) };
+}
+
+/** The items that the API has, below those of the file. */
+function atApiLines(atApi: AtApi | undefined, { content, appearances }: OrderHistory): string[] {
+  if (atApi === undefined) return [];
+  if ('trouble' in atApi) return [`  The API's list could not be read: ${printable(atApi.trouble)}.`];
+  if (!atApi.listed) return ["  The API's list does not show this order now."];
+  const { items } = atApi;
+  if (items === undefined) return ["  The API's list shows this order now, without its items."];
+  const own = content?.items ?? itemsIn(appearances.find(isWaiting)?.deadLetter?.payload);
+  const isSame = digestOf({ items }) === digestOf({ items: [...own] });
+  const same = own.length === 0 ? '' : isSame ? ', the same items as in the file' : ', other items than in the file';
+  return [`  The API's list shows it now${same}:`, ...itemTexts(items).map((text) => `    ${printable(text)}`)];
+}
+
+type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(history: OrderHistory, { paint, columns, ...place }: TextSetting): string {
+export function orderHistoryText(history: OrderHistory, { paint, columns, atApi, ...place }: TextSetting): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
@@ -56,7 +89,7 @@ export function orderHistoryText(history: OrderHistory, { paint, columns, ...pla
   const parts = [
     `${paint('strong', printable(history.order))}  ${paint(tone, state)}`,
     ...twiceOf(history).map((text) => `  ${paint('bad', text)}`),
-    ...contentOf(history).map((line) => hanging(line, 2, columns)),
+    ...[...contentOf(history), ...atApiLines(atApi, history)].map((line) => hanging(line, 2, columns)),
     '',
     ...lines,
   ];
