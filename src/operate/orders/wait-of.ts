@@ -168,14 +168,13 @@ const NO_DAEMONS = new Map([
   [NO_READER.reason, 'none reads files'],
 ]);
 
+type WaitToName = Pick<Wait, 'for' | 'reason'> & { orders?: number; unread?: number };
+
 /** What an order waits for, without its time. `unread`: orders of the same files that are not read yet. */
-export function waitText({
-  for: kind,
-  reason,
-  unread = 0,
-}: Pick<Wait, 'for' | 'reason'> & { unread?: number }): string {
+export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName): string {
   const because = withoutStop(reason);
-  const more = unread > 0 ? ` (${count(unread)} more are read then)` : '';
+  const unreadOrders = `${count(unread)}${orders === 0 ? '' : ' more'}`;
+  const more = unread > 0 ? ` (${unreadOrders} ${unread === 1 ? 'is' : 'are'} read then)` : '';
   const why = `${more}${because === '' ? '' : `: ${because}`}`;
   switch (kind) {
     case 'person':
