@@ -121,6 +121,20 @@ function byValue(description: string) {
   return z.record(line, skippedValues).prefault({}).describe(description);
 }
 
+/** Keys that name rows of a table by their text. */
+function rowPatterns() {
+  return {
+    skipRows: z
+      .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
+      .prefault([])
+      .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
+    lastRow: line
+      .refine(isPattern, { error: 'expected a regular expression, such as "^END"' })
+      .exactOptional()
+      .describe('Tables only: the row that ends each file; a file without it is unreadable. A pattern as in skipRows.'),
+  };
+}
+
 /** Keys that name columns and their values. */
 function rulesByValue() {
   return {
@@ -154,10 +168,7 @@ export function mappingSchemaOf(kind: RecordKind) {
       .union([z.literal('auto'), z.number().int().min(1)], { error: 'expected auto, or the number of a line' })
       .prefault('auto')
       .describe('Tables only: the line of the header. Rows above it are skipped.'),
-    skipRows: z
-      .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
-      .prefault([])
-      .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
+    ...rowPatterns(),
     ...rulesByValue(),
     fillDown: z
       .boolean()

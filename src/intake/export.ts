@@ -10,7 +10,7 @@ import { exportCopied, exportEmpty, exportUnchanged, fileTaken } from '../log/ev
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import type { CopiedFile, Verdict } from './export-versions.ts';
-import type { LineEnd } from './looks-complete.ts';
+import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
 import type { ReadyFile } from './stability.ts';
 import { openWatch, type Watch } from './watch.ts';
@@ -19,7 +19,7 @@ export type ExportDeps = {
   source: ExportSource;
   /** Folder for the copies of this source alone. */
   spool: string;
-  lineEnd?: LineEnd | undefined;
+  tableEnd?: TableEnd | undefined;
   clock: Clock;
   log: Log;
   /** Claims the version of a copy for this daemon. */
@@ -35,7 +35,7 @@ export type ExportDeps = {
  * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch.
  */
 export function createExport(deps: ExportDeps): Watch {
-  const { source, lineEnd, spool, clock, log } = deps;
+  const { source, tableEnd, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
   /** The version of each file that another daemon reads, and our copy of it, which is removed. */
@@ -63,7 +63,7 @@ export function createExport(deps: ExportDeps): Watch {
     source,
     clock,
     log,
-    lineEnd,
+    tableEnd,
     folder: root,
     list: () => listExport(source),
     onReady: take,

@@ -9,7 +9,7 @@ import { fileNameTrouble, fileRenamed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
-import type { LineEnd } from './looks-complete.ts';
+import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
 import { createRetryGaps } from './offers.ts';
 import { moveToFree } from './put-away.ts';
@@ -19,7 +19,7 @@ export type InboxDeps = {
   source: InboxSource;
   /** The environment that the inbox was marked for at the start; absent: it is not marked. */
   environment?: string;
-  lineEnd?: LineEnd | undefined;
+  tableEnd?: TableEnd | undefined;
   clock: Clock;
   log: Log;
   /** Receives stable files one at a time, the oldest first. When it rejects, the file is offered again later. */
@@ -29,7 +29,7 @@ export type InboxDeps = {
 const OWN: ReadonlySet<string> = new Set(OWN_FOLDERS);
 
 /** Watches one inbox. An inbox that disappears is unhealthy, not empty. */
-export function createInbox({ source, environment, lineEnd, clock, log, onReady }: InboxDeps): Watch {
+export function createInbox({ source, environment, tableEnd, clock, log, onReady }: InboxDeps): Watch {
   const namesReported = new Set<string>();
   const gaps = createRetryGaps(clock);
   // Also before the first look: the folder may be replaced since the start marked it.
@@ -82,7 +82,7 @@ export function createInbox({ source, environment, lineEnd, clock, log, onReady 
     }
   }
 
-  return openWatch({ source, clock, log, lineEnd, folder: source.path, list, onReady: ({ file }) => onReady(file) });
+  return openWatch({ source, clock, log, tableEnd, folder: source.path, list, onReady: ({ file }) => onReady(file) });
 }
 
 async function renameToUtf8(folder: string, name: Buffer, readable: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
+import type { Mapping } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { openRegularFile } from '../core/regular-file.ts';
 
@@ -8,8 +9,8 @@ const EXAMINED = 64 * 1024;
 /** Bytes that are read, or inflated, to find out whether JSON or a gzip file is complete; a larger one counts as complete. */
 const MOST_READ = 2 ** 30;
 
-/** Whether the last row of a table must have a line end; `finalNewline` of the mapping. */
-export type LineEnd = 'required' | 'optional';
+/** How the program ends a table, by the mapping of the source. */
+export type TableEnd = Partial<Pick<Mapping, 'finalNewline' | 'lastRow'>>;
 
 /**
  * Why a file looks unfinished; undefined if it looks complete. Examines the beginning and the end, and JSON and gzip to
@@ -18,14 +19,14 @@ export type LineEnd = 'required' | 'optional';
  */
 export async function whyIncomplete(
   path: string,
-  lineEnd: LineEnd = 'required',
+  tableEnd: TableEnd = {},
   most = MOST_READ,
 ): Promise<string | undefined> {
   await using handle = await openRegularFile(path);
-  return await examine(handle, lineEnd, most);
+  return await examine(handle, tableEnd, most);
 }
 
-async function examine(handle: FileHandle, lineEnd: LineEnd, most: number): Promise<string | undefined> {
+async function examine(handle: FileHandle, tableEnd: TableEnd, most: number): Promise<string | undefined> {
   const { size } = await handle.stat();
   if (size === 0) return 'it is empty';
   const start = await bytesAt(handle, 0, EXAMINED);
@@ -37,7 +38,7 @@ async function examine(handle: FileHandle, lineEnd: LineEnd, most: number): Prom
   const [head, tail] = [textOf(start, width), textOf(end, width)];
   const isAll = size <= EXAMINED;
   if (/^\s*</.test(head)) return endOfXml(head, tail);
-  if (!/^\s*[[{]/.test(head)) return endOfTable(head, tail, isAll, lineEnd);
+  if (!/^\s*[[{]/.test(head)) return endOfTable(head, tail, isAll, tableEnd);
   const ending = /^\s*\[/.test(head) ? /\]\s*$/ : /\}\s*$/;
   if (!ending.test(tail)) return 'its JSON does not end with the bracket that closes it';
   return width === 1 && size <= most && !(await isBalanced(handle))
@@ -124,16 +125,33 @@ async function endOfGzip(handle: FileHandle, most: number): Promise<string | und
   }
 }
 
-/** Where a line end is optional, a last row without one is complete if it is as wide as the header. */
-function endOfTable(head: string, tail: string, isAll: boolean, lineEnd: LineEnd): string | undefined {
+/**
+ * Where a line end is optional, a last row without one is complete if it is as wide as the header. `lastRow` says more than both.
+ * A fix file has no such row; a pattern beyond ASCII cannot be compared here.
+ */
+function endOfTable(head: string, tail: string, isAll: boolean, tableEnd: TableEnd): string | undefined {
   const quotes = tail.split('"').length - 1;
   if (isAll && quotes % 2 === 1) return 'a quote is not closed';
-  if (/[\r\n]\u001a?$/.test(tail)) return undefined;
   const header = firstRow(head);
-  const last = tail.slice(Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1);
+  const { lastRow } = tableEnd;
+  if (lastRow !== undefined && /^[ -~]*$/.test(lastRow) && !header.includes('_error_'))
+    return endsWith(tail, lastRow) ? undefined : 'its last row is not the one that lastRow names';
   const delimiter = [',', ';', '\t', '|'].reduce((a, b) => (count(header, b) > count(header, a) ? b : a));
+  if (/[\r\n]\u001a?$/.test(tail)) return undefined;
+  const last = tail.slice(Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1);
   if (count(last, delimiter) < count(header, delimiter)) return 'its last row is shorter than its header';
-  return lineEnd === 'required' ? 'its last line has no line end' : undefined;
+  return tableEnd.finalNewline === 'optional' ? undefined : 'its last line has no line end';
+}
+
+/** Whether the last row that is not empty matches the pattern, with any delimiter. */
+function endsWith(tail: string, lastRow: string): boolean {
+  const text = tail.split(/[\r\n\u001a]+/).findLast((row) => /[^\s,;|"]/.test(row)) ?? '';
+  const pattern = new RegExp(lastRow, 'u');
+  return [',', ';', '\t', '|'].some((delimiter) => {
+    const cells = text.replaceAll('"', '').split(delimiter);
+    const values = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+    return pattern.test(values.join(' '));
+  });
 }
 
 function firstRow(head: string): string {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
+import { type Config, type ExportSource, mappingFor } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
@@ -33,13 +33,12 @@ export async function openSources(deps: SourcesDeps) {
   const marked = await markInboxes(inboxes, deps);
   for (const { answers } of config.sources) if (answers !== undefined) await requireFolder(answers);
   const exports = config.sources.filter((source) => source.type === 'export');
-  const lineEndOf = ({ name }: InboxSource) => mappingFor(config, name)?.finalNewline;
   const watchers = [
     ...inboxes.map((source) =>
       createInbox({
         source,
         environment: config.environment,
-        lineEnd: lineEndOf(source),
+        tableEnd: mappingFor(config, source.name),
         clock,
         log,
         onReady: (path) => reader.claimAndRead(path, source),
@@ -97,7 +96,7 @@ function watchExport(
   const { config, clock, log } = deps;
   const common = {
     source,
-    lineEnd: mappingFor(config, source.name)?.finalNewline,
+    tableEnd: mappingFor(config, source.name),
     spool: spoolOf(config, source.name),
     clock,
     log,

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { codeOf, toError } from '../core/errors.ts';
-import { type LineEnd, whyIncomplete } from './looks-complete.ts';
+import { type TableEnd, whyIncomplete } from './looks-complete.ts';
 
 /**
  * A file that is ready to be taken. `version` changes whenever the content may have changed; `incomplete` is the reason
@@ -59,13 +59,13 @@ export function patience(stable: number): number {
  * Decides when a file is stable: it has not changed for `stable` ms by our own observation (its timestamps do not
  * count, also at startup), and it looks complete.
  */
-export function createStability(stable: number, lineEnd?: LineEnd): Stability {
+export function createStability(stable: number, tableEnd?: TableEnd): Stability {
   const observations = createObservations();
   const completeness = new Map<string, string | undefined>();
 
   /** Examines the content once for each version of a file. */
   async function incompleteness(file: string): Promise<string | undefined> {
-    if (!completeness.has(file)) completeness.set(file, await examine(file, lineEnd));
+    if (!completeness.has(file)) completeness.set(file, await examine(file, tableEnd));
     return completeness.get(file);
   }
 
@@ -107,9 +107,13 @@ function reasonOf(incomplete: string | undefined): { incomplete?: string } {
  * A file that cannot be opened yet counts as incomplete: its writer may have locked it. Time alone changes no permissions:
  * what takes the file reports them.
  */
-export async function examine(file: string, lineEnd: LineEnd | undefined, most?: number): Promise<string | undefined> {
+export async function examine(
+  file: string,
+  tableEnd: TableEnd | undefined,
+  most?: number,
+): Promise<string | undefined> {
   try {
-    return await whyIncomplete(file, lineEnd, most);
+    return await whyIncomplete(file, tableEnd, most);
   } catch (error) {
     if (codeOf(error) === 'file-not-readable') return undefined;
     return `it cannot be opened (${codeOf(error) ?? 'unknown error'})`;

@@ -5,7 +5,7 @@ import type { InboxSource } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { duration } from '../core/format.ts';
 import { mayRead, NOT_PERMITTED } from './folders.ts';
-import type { LineEnd } from './looks-complete.ts';
+import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
 import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './stability.ts';
 
@@ -38,7 +38,7 @@ export async function namesToTake({
 export async function waitingFiles(
   source: Pick<InboxSource, 'path' | 'doneFile' | 'stable'>,
   names: readonly string[],
-  { now, lineEnd }: { now: number; lineEnd?: LineEnd | undefined },
+  { now, tableEnd }: { now: number; tableEnd?: TableEnd | undefined },
 ): Promise<WaitingFile[]> {
   const looked = await Promise.all(
     names.slice(0, MOST_EXAMINED).map(async (name) => {
@@ -56,7 +56,7 @@ export async function waitingFiles(
       found.push({ name, reason: `it cannot be examined (${stats})` });
       continue;
     }
-    const reason = await reasonOf(file, unchanged, source, lineEnd);
+    const reason = await reasonOf(file, unchanged, source, tableEnd);
     found.push({ name, ...ageOf(stats, now), unchangedMs: Math.round(unchanged), ...(reason && { reason }) });
   }
   return found;
@@ -71,12 +71,12 @@ async function reasonOf(
   file: string,
   unchanged: number,
   { doneFile, stable }: Pick<InboxSource, 'doneFile' | 'stable'>,
-  lineEnd: LineEnd | undefined,
+  tableEnd: TableEnd | undefined,
 ): Promise<string | undefined> {
   if (!(await mayRead(file))) return NOT_PERMITTED;
   if (doneFile && !(await isThere(doneFileOf(file)))) return `it waits for ${path.basename(doneFileOf(file))}`;
   const isLate = isPatienceOver(unchanged, stable);
-  const why = await whyNotYet(unchanged, stable, async () => (isLate ? undefined : examine(file, lineEnd, MOST_READ)));
+  const why = await whyNotYet(unchanged, stable, async () => (isLate ? undefined : examine(file, tableEnd, MOST_READ)));
   if (why === undefined || why === STILL_CHANGING) return why;
   return `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
-import type { LineEnd } from './looks-complete.ts';
+import type { TableEnd } from './looks-complete.ts';
 import { createOffers, type NotTaken } from './offers.ts';
 import { createStability, type ReadyFile } from './stability.ts';
 
@@ -29,8 +29,8 @@ export type WatchDeps = {
   source: Source;
   clock: Clock;
   log: Log;
-  /** Whether tables end with a line end, by the mapping of the source; absent: they do. */
-  lineEnd?: LineEnd | undefined;
+  /** How tables end, by the mapping of the source; absent: with a line end. */
+  tableEnd?: TableEnd | undefined;
   /** The folder to watch for file-system events. */
   folder: string;
   /** Returns the paths that intake handles. */
@@ -44,8 +44,8 @@ const SHARE = 1 / 4;
 const FINEST = 20;
 
 /** Creates a watch that checks every `poll`; file-system events only make it faster. */
-export function openWatch({ source, clock, log, lineEnd, folder, list, onReady }: WatchDeps): Watch {
-  const stability = createStability(source.stable, lineEnd);
+export function openWatch({ source, clock, log, tableEnd, folder, list, onReady }: WatchDeps): Watch {
+  const stability = createStability(source.stable, tableEnd);
   const offers = createOffers(source.name, clock, log, onReady);
   const loop = createLoop(clock, round);
   const reports = createReports(source, log);

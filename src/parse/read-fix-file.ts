@@ -119,7 +119,7 @@ function textOf(start: Buffer): string {
 /** The mapping of a fix file: the fields of the batch it corrects, in the form that we write and programs rewrite. */
 export function fixMapping(mapping: Mapping): Mapping {
   const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
-  const { sheet: _, records: __, ...rest } = mapping;
+  const { sheet: _, records: __, lastRow: ___, ...rest } = mapping;
   return { ...rest, format: 'auto', encoding: 'auto', delimiter, quote: '"', skipWhere: {}, ...PLAIN };
 }
 

@@ -23,7 +23,7 @@ const LONG_JSON = `{"value":[${'{"a":"}]\\\\"}, '.repeat(10_000)}{"a":""}]    }\
 async function openTestInbox(
   more: Partial<InboxSource> = {},
   onReady = (file: string): Promise<void> => rm(file),
-  lineEnd?: 'optional',
+  finalNewline: 'required' | 'optional' = 'required',
   environment?: string,
 ) {
   const folder = await makeTempFolder();
@@ -33,7 +33,7 @@ async function openTestInbox(
   const inbox = createInbox({
     source,
     ...(environment === undefined ? {} : { environment }),
-    lineEnd,
+    tableEnd: { finalNewline },
     clock: systemClock,
     log,
     onReady: async (file) => {

@@ -74,7 +74,17 @@ it.each([
 
 it('a table without a final line end looks complete where the mapping says that it is optional', async () => {
   await writeFile(file, COMPLETE.trimEnd());
-  expect(await whyIncomplete(file, 'optional')).toBeUndefined();
+  expect(await whyIncomplete(file, { finalNewline: 'optional' })).toBeUndefined();
   await writeFile(file, COMPLETE.slice(0, -4));
-  expect(await whyIncomplete(file, 'optional')).toBe('its last row is shorter than its header');
+  expect(await whyIncomplete(file, { finalNewline: 'optional' })).toBe('its last row is shorter than its header');
+});
+
+it.each([
+  ['cut off below an order', 'a;b\n1;2\n', 'its last row is not the one that lastRow names'],
+  ['cut off within that row', 'a;b\n1;2\nEN', 'its last row is not the one that lastRow names'],
+  ['with that row', 'a;b\n1;2\n"END" ;', undefined],
+  ['a fix file, which has none', 'a;b;_error_line\n1;2;2\n', undefined],
+])('a table looks complete only with the row that lastRow names: %s', async (_, content, reason) => {
+  await writeFile(file, content);
+  expect(await whyIncomplete(file, { lastRow: '^END$' })).toBe(reason);
 });

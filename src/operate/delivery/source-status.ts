@@ -111,8 +111,8 @@ async function waitingOf(
   if (source?.type !== 'inbox') return {};
   const names = await namesToTake(source);
   if (names.length === 0) return {};
-  const lineEnd = mappingFor(config, source.name)?.finalNewline;
-  return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, lineEnd }) };
+  const tableEnd = mappingFor(config, source.name);
+  return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, tableEnd }) };
 }
 
 /** What decides whether files of inboxes are taken. */

@@ -58,7 +58,7 @@ export async function inspectTable(
 
   const { reading, ...found } = table.found(hasCr ? ALL_NEWLINES : ['\n']);
   const whole = { ...reading, ...(cutOffAt !== undefined && { cutOffAt }) };
-  const isOpen = mapping.finalNewline === 'required' && lastByte !== LF && lastByte !== CR;
+  const isOpen = !table.hasLastRow() && mapping.finalNewline === 'required' && lastByte !== LF && lastByte !== CR;
   const warnings = isOpen ? [NO_LINE_END, ...found.warnings] : found.warnings;
   return { ...found, warnings, reading: whole, delimiter, ...(newline !== undefined && { newline }) };
 }
@@ -105,8 +105,7 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
   function found(newlines: readonly string[]) {
     body.end();
     look([]);
-    if (data === undefined) throw emptyFile();
-    const { runs, shifted, ownCells, fixRows, numbered, moved } = data;
+    const { runs, shifted, ownCells, fixRows, numbered, moved } = complete(data, body);
     const movedAt = moved?.rows();
     const otherSignAt = decimals.otherSignAt();
     const fixSummary = fixRows?.summary();
@@ -134,12 +133,19 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
   /** The line of a last row whose last value is sent, but may be cut off. */
   function lineCutOff(lastByte: number, newline: string | undefined): number | undefined {
     body.end();
+    if (body.lastRow.isThere() && lastByte !== 0) return undefined;
     requireCompleteEnd(body, last, lastByte, newline);
     if (mapping.finalNewline === 'optional' || data === undefined || last === body.header) return undefined;
     return ENDS.has(lastByte) || !isLastSent(data.runs.columns) ? undefined : last?.line;
   }
 
-  return { look, found, lineCutOff };
+  return { look, found, lineCutOff, hasLastRow: body.lastRow.isThere };
+}
+
+function complete(data: ReturnType<typeof watchData> | undefined, { lastRow, header }: TableBody) {
+  if (data === undefined) throw emptyFile();
+  lastRow.require(header);
+  return data;
 }
 
 /** A line end, or the quote that closes the last field. */

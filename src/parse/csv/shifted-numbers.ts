@@ -3,7 +3,7 @@ import { plainLook } from '../../order/look-alike.ts';
 import { escapeHidden, shorten, textFault, trimBlanks, visibleText } from '../../order/text.ts';
 import type { Columns } from '../columns.ts';
 import { unreadable } from '../unreadable.ts';
-import { partedCells } from './joined-files.ts';
+import { partedCells } from './joined-or-cut.ts';
 import type { Row } from './row-parser.ts';
 
 /**

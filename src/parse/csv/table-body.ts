@@ -4,7 +4,7 @@ import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.t
 import { watchSkippedRows } from '../skip-where.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Delimiter } from './dialect.ts';
-import { refuseOrdersAbove, refuseOtherDelimiter } from './joined-files.ts';
+import { refuseOrdersAbove, refuseOtherDelimiter, textOfRow, watchLastRow } from './joined-or-cut.ts';
 import type { Row } from './row-parser.ts';
 import { createTotalRows, type TotalRows } from './total-rows.ts';
 
@@ -16,13 +16,16 @@ export type TableBody = {
   take(rows: readonly Row[]): readonly Row[];
   /** Call after the last row: a table without a header takes its first row for one. */
   end(): void;
+  lastRow: ReturnType<typeof watchLastRow>;
   /** Rows that were skipped. */
   warnings(): string[];
 };
 
 type TableForm = Pick<Delimiter, 'hasSepLine' | 'extra'>;
 
-type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern' | 'where' | 'total';
+type Skipped = 'blank' | 'title' | 'head' | 'rule' | 'pattern' | 'where' | 'total' | 'last';
+
+const NONE = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, where: 0, total: 0, last: 0 };
 
 /** The header is among the first rows. */
 const MOST_TITLES = 50;
@@ -30,19 +33,19 @@ const MOST_TITLES = 50;
 /**
  * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
  * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` or `skipWhere`, and proven
- * totals are not data. PoSyncError `unreadable-header` for a further header with the columns in another order. `onLeftOut`
- * gets each row that `skipWhere` leaves out.
+ * totals are not data, nor is the row of `lastRow`. PoSyncError `unreadable-header` for a further header with the columns in
+ * another order. `onLeftOut` gets each row that `skipWhere` leaves out.
  */
 export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (row: Row) => void): TableBody {
   const { hasSepLine, extra } = form;
   const named = watchNamed(mapping);
-  const counts: Record<Skipped, number> = { blank: 0, title: 0, head: 0, rule: 0, pattern: 0, where: 0, total: 0 };
+  const counts: Record<Skipped, number> = { ...NONE };
   const titles: Row[] = [];
   let [isSepLineDue, isAfterGap] = [hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
   const warnings = () => warningsOf(counts, named.warnings(counts.where, body.header?.cells ?? []));
-  const body: TableBody = { header: undefined, take, end: takeFirst, warnings };
+  const body: TableBody = { header: undefined, take, end: takeFirst, lastRow: named.lastRow, warnings };
   function takeFirst(): void {
     body.header ??= titles[0];
   }
@@ -76,7 +79,7 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (
   }
 
   function belowHeader(row: Row, header: Row): Skipped | undefined {
-    const reason = reasonToSkip(row, header) ?? named.reason(row, header);
+    const reason = named.reason(row, header);
     if (reason === undefined && others.mayBe(row, header)) refuseOtherHeader(row, header, mapping);
     if (reason === undefined) others.look(row, header, isAfterGap || row.isAfterGap);
     return reason === undefined && totals?.mayBe(row) && totals.is(row) ? 'total' : reason;
@@ -117,24 +120,28 @@ function reasonToSkip(row: Row, header: Row): Skipped | undefined {
   return isSame(row, header) ? 'head' : undefined;
 }
 
-/** Finds the rows that the mapping names with `skipRows` and `skipWhere`. */
+/** Finds the rows that are not data; the mapping names some with `skipRows`, `skipWhere` and `lastRow`. */
 function watchNamed(mapping: Mapping) {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
   const { hasRules, skips, warnings } = watchSkippedRows(mapping);
+  const lastRow = watchLastRow(mapping);
 
-  function isNamed({ cells }: Row): boolean {
-    if (patterns.length === 0) return false;
-    const texts = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
-    return patterns.some((pattern) => pattern.test(texts.join(' ')));
+  function isNamed(row: Row): boolean {
+    const text = patterns.length === 0 ? '' : textOfRow(row);
+    return patterns.some((pattern) => pattern.test(text));
   }
 
   return {
-    hasRules: hasRules || patterns.length > 0,
+    hasRules: hasRules || lastRow.isNamed || patterns.length > 0,
     reason(row: Row, header: Row): Skipped | undefined {
+      const reason = reasonToSkip(row, header);
+      if (reason !== 'blank' && lastRow.is(row)) return 'last';
+      if (reason !== undefined) return reason;
       if (isNamed(row)) return 'pattern';
       return skips(row.cells, header.cells) ? 'where' : undefined;
     },
     warnings,
+    lastRow,
   };
 }
 
