@@ -12,10 +12,10 @@ import { type CheckedOrder, createPager } from '../order/order.ts';
 import { isLeftOut } from '../parse/fix-rows.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
-import { changedSince } from '../parse/unreadable.ts';
+import { changedSince, foreignBatch } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
-import { foreignBatch, type HowToRead, howToRead } from '../validate/how-to-read.ts';
+import { type HowToRead, howToRead } from '../validate/how-to-read.ts';
 import { readOrderPages } from '../validate/read-orders.ts';
 import { type Admission, createAdmission } from './admit.ts';
 import { createListWait, type ListWait } from './list-wait.ts';
@@ -162,7 +162,8 @@ async function readClaimed(
     ...(orders !== undefined && { orders }),
     shape,
     warnings: [...(earlier ? [sameContentText(earlier)] : []), ...warnings],
-    ...(how.readAs !== undefined && { readAs: how.readAs }),
+    ...(how.readAs && { readAs: how.readAs }),
+    ...(how.answeredIn && { answeredIn: how.answeredIn }),
     ...(isFixFile && { isFixFile }),
   });
   fileInspected(log, { ...named(file), records, bytes });
@@ -190,9 +191,8 @@ async function inspect(
   if (refusal !== undefined) return refusal;
   try {
     const inspection = await inspectFile(file.path, mapping, { signal, originals });
-    return batch.begunWith === undefined || batch.begunWith === inspection.sha256
-      ? inspection
-      : changedSince(batch.name);
+    const { begunWith = inspection.sha256 } = batch;
+    return begunWith === inspection.sha256 ? inspection : changedSince(batch.name);
   } catch (error) {
     if (error instanceof PoSyncError && error.code.startsWith('unreadable')) return error;
     throw error;

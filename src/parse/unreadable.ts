@@ -26,3 +26,19 @@ export function tooManyRecords() {
   const message = `The file contains more than ${LIMITS.records} orders.`;
   return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }
+
+/** What is known of a file that corrects an unknown batch; `reason`: why that is not known. */
+export function unknownBatchWarning(batch: string, source: string | undefined, reason: string): string {
+  const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
+  return `The file corrects batch ${batch}, but ${reason}: read with ${mapping}, which may not be the mapping of that batch.`;
+}
+
+/** Why a fix file of an unknown batch is not read: its orders may be those of another environment. */
+export function foreignBatch(batch: string, environment: string): PoSyncError {
+  return unreadable(
+    'fix-batch',
+    `The file corrects batch ${batch}, which the environment ${environment} does not know.`,
+    { batch },
+    `Drop it into an inbox of the environment that wrote it. If its orders are meant for ${environment}, remove the columns that begin with _error_ and drop it under another name.`,
+  );
+}

@@ -32,7 +32,7 @@ export async function reportWithoutFile(batch: Batch, report: Report, context: S
   if (!batch.cancelled) throw fileGone(batch);
   const orders = knownOrders(batch, { ...side, store });
   const input = { folder, report: fromLedger(report), shape: undefined, orders };
-  await writeAnswered(input, config, batch.inspection?.shape);
+  await writeAnswered(input, config, batch.inspection);
 }
 
 /** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */

@@ -43,7 +43,11 @@ export function createReportAndPutAway(context: SettlementContext) {
       const corrects = new Set<string>();
       const { orders: found, leftOut } = await ordersOf({ ...batch, path: claim.path }, corrects, context);
       const orders = closeFixed(fixedDeps, found, batch.batch);
-      await writeAnswered({ folder, report, shape: batch.inspection?.shape, orders, leftOut }, config);
+      await writeAnswered(
+        { folder, report, shape: batch.inspection?.shape, orders, leftOut },
+        config,
+        batch.inspection,
+      );
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
     } else await reportWithoutFile(batch, report, context);
@@ -60,7 +64,8 @@ export function createReportAndPutAway(context: SettlementContext) {
       await using original = await openOriginal({ ...batch, path: claim.path }, folder, { batches, config });
       const orders = closeFixed(fixedDeps, joined(original?.orders ?? nothing(), batch, context), batch.batch);
       const identity = await identityOf(batch, context);
-      await writeAnswered({ folder, report: { ...report, ...identity }, shape: original?.shape, orders }, config);
+      const input = { folder, report: { ...report, ...identity }, shape: original?.shape, orders };
+      await writeAnswered(input, config, { ...batch.inspection, shape: original?.shape });
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }

@@ -19,17 +19,43 @@ import { besideName, claimName } from './place-file.ts';
 import type { Report } from './report.ts';
 import { type ReportedOrder, type ReportInput, writeReport } from './write-report.ts';
 
+/** What is known of a file that may be gone: its form, and that of the file that a fix file corrects. */
+type KnownForm = { shape: FileShape | undefined; answeredIn?: FileShape };
+
 /**
- * Writes the report, and the answer for the program that sends files to the source, if it wants one. `shape`: of a file that
- * was read and is gone.
+ * Writes the report, and the answer for the programs that want one: that of the source which brought the file, and that of
+ * the source whose orders a fix file corrects, wherever it was dropped.
  */
-export async function writeAnswered(input: ReportInput, config: Config, shape = input.shape): Promise<void> {
+export async function writeAnswered(input: ReportInput, config: Config, known: KnownForm = input): Promise<void> {
   const { batch, source, readAs = source } = input.report;
-  const folder = config.sources.find(({ name }) => name === source)?.answers;
-  if (folder === undefined) return void (await writeReport(input));
-  await using answer = await openAnswer(folder, batch, shape, mappingFor(config, readAs));
-  await writeReport({ ...input, orders: answer.adding(input.orders) });
-  await answer.deliver(input.report);
+  const folderOf = (name: string) => config.sources.find((one) => one.name === name)?.answers;
+  const [own, corrected] = [folderOf(source), folderOf(readAs)];
+  const forms = new Map<string, FileShape | undefined>();
+  if (own !== undefined) forms.set(own, known.shape);
+  if (corrected !== undefined) forms.set(corrected, asCorrected(known));
+  await using opened = new AsyncDisposableStack();
+  const answers: Answer[] = [];
+  let { orders } = input;
+  for (const [folder, form] of forms) {
+    const answer = opened.use(await openAnswer(folder, batch, form, mappingFor(config, readAs)));
+    orders = answer.adding(orders);
+    answers.push(answer);
+  }
+  await writeReport({ ...input, orders });
+  for (const answer of answers) await answer.deliver(input.report);
+}
+
+/**
+ * The form of the answer to a corrected order: a program reads it like those to its own files, whatever the fix file went
+ * through. A person may have made a table of objects: then that of the fix file.
+ */
+function asCorrected({ shape, answeredIn }: KnownForm): FileShape | undefined {
+  if (shape === undefined || answeredIn === undefined || isTable(shape) !== isTable(answeredIn)) return shape;
+  return shape.header === undefined ? answeredIn : { ...answeredIn, header: shape.header };
+}
+
+function isTable({ format }: FileShape): boolean {
+  return format.type === 'csv' || format.type === 'xlsx';
 }
 
 /** The answer file of one batch for the program that wrote its input: every record with its outcome. */

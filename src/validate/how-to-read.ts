@@ -6,7 +6,7 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { ALREADY_CORRECTED, placeText } from '../order/fixing.ts';
-import type { SourceRecord } from '../order/record.ts';
+import type { FileShape, SourceRecord } from '../order/record.ts';
 import { isMultiByte } from '../parse/code-pages.ts';
 import type { Encoding } from '../parse/encoding.ts';
 import { readRecords } from '../parse/formats.ts';
@@ -23,33 +23,31 @@ import {
   togetherIn,
   withoutColumns,
 } from '../parse/read-fix-file.ts';
-import { unreadable } from '../parse/unreadable.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects, whose source is
- * `readAs`. `unknownBatch`: the batch that a fix file names, but that is not known. `refusal`: it must not be read.
+ * `readAs`. Its answer has the form of the file that was corrected first, `answeredIn`. `unknownBatch`: the batch that a
+ * fix file names, but that is not known. `refusal`: it must not be read.
  */
 export type HowToRead = {
   mapping: Mapping | undefined;
   readAs?: string;
+  answeredIn?: FileShape;
   originals?: Originals;
   unknownBatch?: string;
   refusal?: PoSyncError;
 };
 
-type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'> & { name?: string; inspection?: { readAs?: string } };
+type FoundBatch = Pick<Batch, 'batch' | 'source' | 'settledPath'> & {
+  name?: string;
+  inspection?: { readAs?: string; shape?: FileShape; answeredIn?: FileShape };
+};
 
 export type HowToReadDeps = {
   config: Pick<Config, 'sources' | 'mappings' | 'reports' | 'environment'>;
   /** Finds a batch by its name. */
   batches: { find(name: string): Promise<FoundBatch | undefined> };
 };
-
-/** What is known of a file that corrects an unknown batch; `reason`: why that is not known. */
-export function unknownBatchWarning(batch: string, source: string | undefined, reason: string): string {
-  const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;
-  return `The file corrects batch ${batch}, but ${reason}: read with ${mapping}, which may not be the mapping of that batch.`;
-}
 
 /** Records of a fix file that are compared with their originals: they are in memory. */
 const MOST_RECORDS = 50_000;
@@ -73,7 +71,13 @@ export async function howToRead(file: string, source: string, { config, batches 
   const closed = (await closedIn(folder).catch(unlessBroken)) ?? new Set<string>();
   const settled = { path: batch.settledPath, mapping: own, closed };
   const originals = (await withSettledRows(written, settled).catch(unlessBroken)) ?? written;
-  return { mapping, originals: { ...originals, file: batch.name }, ...(readAs === source ? {} : { readAs }) };
+  const answeredIn = batch.inspection?.answeredIn ?? batch.inspection?.shape;
+  return {
+    mapping,
+    originals: { ...originals, file: batch.name },
+    ...(readAs === source ? {} : { readAs }),
+    ...(answeredIn && { answeredIn }),
+  };
 }
 
 /** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */
@@ -88,16 +92,6 @@ async function isTable(file: string, mapping: Mapping | undefined): Promise<bool
     if (!(error instanceof PoSyncError)) throw error;
     return !NO_TABLE.test(error.code);
   }
-}
-
-/** Why a fix file of an unknown batch is not read: its orders may be those of another environment. */
-export function foreignBatch(batch: string, environment: string): PoSyncError {
-  return unreadable(
-    'fix-batch',
-    `The file corrects batch ${batch}, which the environment ${environment} does not know.`,
-    { batch },
-    `Drop it into an inbox of the environment that wrote it. If its orders are meant for ${environment}, remove the columns that begin with _error_ and drop it under another name.`,
-  );
 }
 
 /** The encoding that `dead-letters.csv` is written in, if it is not Unicode. */

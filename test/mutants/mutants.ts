@@ -343,8 +343,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the change of a file that was being read',
     file: 'src/admit/file-admission.ts',
-    find: 'batch.begunWith === undefined || batch.begunWith === inspection.sha256',
-    replace: 'inspection.sha256 !== undefined',
+    find: 'begunWith === inspection.sha256 ?',
+    replace: 'begunWith !== undefined ?',
     tests: ['test/process/changed-file.test.ts'],
   },
   {
@@ -513,8 +513,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the guard of the admin port against rebinding',
     file: 'src/admin/http/guard.ts',
-    find: 'if (name === undefined) return false;',
-    replace: 'if (name !== undefined) return true;',
+    find: 'if (given === undefined) return false;',
+    replace: 'if (given !== undefined) return true;',
     tests: ['test/admin/start-admin.test.ts'],
   },
   {
@@ -555,8 +555,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the names that a port other machines reach refuses',
     file: 'src/admin/http/guard.ts',
-    find: "isIP(name.replace(/:[0-9]+$/, '').replace(/^\\[|\\]$/g, '')) > 0",
-    replace: "isIP(name.replace(/:[0-9]+$/, '').replace(/^\\[|\\]$/g, '')) >= 0",
+    find: "isIP(name.replace(/^\\[|\\]$/g, '')) > 0",
+    replace: "isIP(name.replace(/^\\[|\\]$/g, '')) >= 0",
     tests: ['test/admin/guard.test.ts'],
   },
   {

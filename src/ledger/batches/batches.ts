@@ -41,6 +41,8 @@ export type Batch = {
     warnings: string[];
     /** A fix file: the source whose mapping reads it, where it is not its own. */
     readAs?: string;
+    /** A fix file: the form of the file that was corrected first, as HowToRead has it. */
+    answeredIn?: FileShape;
     isFixFile?: true;
   };
   /** SHA-256 of the content whose orders were admitted; absent before the first. */

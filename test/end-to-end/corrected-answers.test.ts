@@ -1,0 +1,101 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { csvLine, splitCells } from '../../src/report/lines.ts';
+import { openOperator } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+const INBOX = 'type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms';
+const EXPORT = 'type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms';
+/** As an ERP of Western Europe writes it. */
+const FILE = Buffer.from(
+  'purchaseOrderNumber;articleCode;quantity;note\nPO-1;A;1;x\nPO-2;S\u00e4ge;none;y\n',
+  'latin1',
+);
+const HEAD = 'purchaseOrderNumber;articleCode;quantity;note;_outcome;_at;_code;_message;_at_api\n';
+
+async function open(source: string): Promise<Workplace & { answersIn: (folder: string) => Promise<string[]> }> {
+  const place = await openWorkplace({ source, more: 'mappings: { erp: { encoding: windows-1252 } }' });
+  for (const folder of ['answers', 'buyers']) await mkdir(path.join(place.folder, folder));
+  return { ...place, answersIn: (folder) => readAll(path.join(place.folder, folder)) };
+}
+
+/** The answers in a folder. Latin-1 keeps each byte as one character. */
+async function readAll(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.csv'));
+  return await Promise.all(names.map((name) => readFile(path.join(folder, name), 'latin1')));
+}
+
+it('the answer to a correction in the dashboard has delimiter, encoding and line ends of the file that it corrects', async () => {
+  await using place = await open(`- { name: erp, ${INBOX}, answers: answers }`);
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('orders.csv', FILE);
+  const id = await until('the dead letter', async () => {
+    const { body } = await person.call('GET', '/dead-letters');
+    const [letter] = (body['items'] ?? []) as { id: string }[];
+    return letter?.id;
+  });
+  const to = `/dead-letters/${encodeURIComponent(id)}`;
+  const body = await until('its rows', async () => {
+    const found = await person.call('GET', `${to}/rows`);
+    return found.status === 200 ? found.body : undefined;
+  });
+  // Windows-1252 has no such letter.
+  const rows = [{ values: ['PO-2', 'S\u00e4ge', '7', '\u0141'], confirmed: false }];
+  const sent = await person.call('POST', `${to}/fix`, { version: body['version'], rows });
+  expect([sent.status, sent.body['sent']]).toEqual([201, true]);
+  const answers = await until('both answers', async () => {
+    const found = await place.answersIn('answers');
+    return found.length === 2 ? found : undefined;
+  });
+  expect(answers).toContainEqual(
+    expect.stringMatching(new RegExp(`^${HEAD}PO-2;S\u00e4ge;7;\\?;accepted;[^;]+;;;yes\\n$`)),
+  );
+});
+
+it.each([
+  ['has none', '', []],
+  [
+    'has its own',
+    ', answers: buyers',
+    ['\u00ef\u00bb\u00bfpurchaseOrderNumber,', '\u00ef\u00bb\u00bfpurchaseOrderNumber,'],
+  ],
+])(
+  'an export gets the answers to fix files of another source that %s, in the form of its own file',
+  async (_, buyers, own) => {
+    await using place = await open(
+      `- { name: erp, ${EXPORT}, answers: answers }\n  - { name: buyers, ${INBOX}${buyers} }`,
+    );
+    await writeFile(path.join(place.folder, 'erp.csv'), FILE);
+    await place.run(['start', '--once']);
+    for (const [was, now] of [
+      ['none', 'many'],
+      ['many', '7'],
+    ] as const) {
+      const last = (await place.reportsNow()).at(-1);
+      if (last === undefined) throw new Error('no report');
+      const rows = await readFile(
+        path.join(place.folder, 'reports', last.batch, 'dead-letters.csv'),
+        last.source === 'erp' ? 'latin1' : 'utf8',
+      );
+      // As a spreadsheet program may save it: UTF-8 with a mark, and commas.
+      const lines = rows
+        .replace(/^\ufeff/, '')
+        .trimEnd()
+        .split(/\r?\n/);
+      const cells = lines.map((line) => splitCells(line, last.source === 'erp' ? ';' : ','));
+      const saved = cells.map((row) => csvLine(row, { delimiter: ',', newline: '\r\n' })).join('');
+      await place.drop(`${now}.csv`, `\ufeff${saved.replace(`,${was},`, `,${now},`)}`);
+      await place.run(['start', '--once']);
+    }
+    expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2']);
+    const answers = (await place.answersIn('answers')).map((text) => text.split(/;\d{4}-[^;]*/).join(''));
+    expect(answers.sort()).toEqual([
+      expect.stringContaining('PO-1;A;1;x;accepted'),
+      `${HEAD}PO-2;S\u00e4ge;7;y;accepted;;;yes\n`,
+      expect.stringMatching(/^purchaseOrderNumber;.*\nPO-2;S\u00e4ge;many;y;invalid;not-a-number;.*\n$/),
+    ]);
+    expect((await place.answersIn('buyers')).map((text) => text.slice(0, 23))).toEqual(own);
+  },
+);
