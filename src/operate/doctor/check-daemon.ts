@@ -44,9 +44,14 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
   ];
 }
 
+/** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */
+async function isNew({ redis, keys }: Place): Promise<boolean> {
+  return (await redis.hexists(keys.identity, 'epoch')) === 0;
+}
+
 /** Before the first start nobody expects a daemon. */
 async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
-  if ((await redis.exists(keys.identity)) === 0) return [];
+  if (await isNew({ redis, keys })) return [];
   const living = await livingDaemons({ redis, keys });
   if (living.length > 0 && living.every(isBeating)) return [];
   const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
@@ -71,9 +76,9 @@ export async function checkListed(
   { ledger, delivery }: Pick<Config, 'ledger' | 'delivery'>,
   listed: readonly string[],
 ): Promise<Finding[]> {
-  const readsList = (await redis.exists(keys.identity)) === 0 || (await redis.exists(keys.rebuild)) === 1;
+  if (await isNew({ redis, keys })) return listed.length === 0 ? [] : [readAtStart(listed.length)];
   // A ledger that forgets old orders does not have them, either.
-  if (readsList || ledger.keep !== 'forever') return [];
+  if ((await redis.exists(keys.rebuild)) === 1 || ledger.keep !== 'forever') return [];
   const lookup = createLookup(redis, keys);
   let [unknown, waiting] = [0, 0];
   for (let i = 0; i < listed.length; i += LOOKUP) {
@@ -89,6 +94,11 @@ export async function checkListed(
     waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
   ].flat();
   return [{ check: 'ledger', state: 'warn', message: `the API's list has ${counts.join(' and ')}`, remedy: RESTORED }];
+}
+
+function readAtStart(count: number): Finding {
+  const message = `the API's list has ${orders(count)}; the first start reads ${count === 1 ? 'it' : 'them'} into the new ledger before it sends anything`;
+  return { check: 'ledger', state: 'ok', message };
 }
 
 const RESTORED =

@@ -77,12 +77,12 @@ describe('what daemons share', () => {
     await mark({ ledger: 'gone', host: hostname(), data: path.join(temp.path, 'data') });
     expect(await found()).toEqual([]);
     await mark({ ledger: 'ours', host: 'host-b', data: '/srv/data' });
-    await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     expect(await found()).toEqual([['daemon', 'warn', 'none is running']]);
   });
 
   it('warns after the first start when no daemon runs, and says that files wait', async () => {
-    await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
     expect(await found()).toEqual([['daemon', 'warn', 'none is running']]);
     for (const name of ['a.csv', 'b.csv.part']) await writeFile(path.join(temp.path, 'inbox', name), 'x');
@@ -94,7 +94,7 @@ describe('what daemons share', () => {
   });
 
   it('warns of daemons that may have ended, as status does', async () => {
-    await store.redis.hset(store.keys.identity, 'ledger', 'ours');
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
     await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
     const beat = async (id: string, left: number) => {

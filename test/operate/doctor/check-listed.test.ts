@@ -19,8 +19,16 @@ it('doctor warns of orders at the API that a restored ledger lacks or would send
   };
   const token = await place.api.token();
   await place.api.create(orderOf('PO-0'), token);
-  // A new ledger reads the list before its first order.
-  expect(await found()).toEqual([]);
+  // A new ledger reads the list before its first order, also where a command has looked at it.
+  const atStart = {
+    check: 'ledger',
+    state: 'ok',
+    message: "the API's list has 1 order; the first start reads it into the new ledger before it sends anything",
+  };
+  expect(await found()).toEqual([atStart]);
+  await writeFile(`${place.folder}/look.csv`, sheet('PO-9,NEW,A,1'));
+  expect(await place.run(['check', '--preview', `${place.folder}/look.csv`])).toMatchObject({ code: 0 });
+  expect(await found()).toEqual([atStart]);
   const daemon = place.start(['start']);
   await place.drop('sent.csv', sheet('PO-1,NEW,A,1'));
   await until('the order', () => place.stored().has('PO-1'));
