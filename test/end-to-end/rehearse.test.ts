@@ -68,6 +68,31 @@ it('rehearse reads with the mapping of a source, and names orders that need a pe
   expect(out).toContain('line 4: no order number: ');
 });
 
+it('rehearse says for an export who corrects it, and that an order that is held only as called-off needs no correction', async () => {
+  await using place = await openWorkplace({
+    source:
+      '- { name: erp, type: export, path: erp.csv, mapping: erp }\n  - { name: hand, type: inbox, path: inbox, mapping: erp }',
+    more: 'mappings: { erp: { calledOff: { STATUS: "90" } } }',
+  });
+  const head = 'purchaseOrderNumber,articleCode,quantity,STATUS\nPO-1,A,1,10\nPO-2,A,1,90\nPO-3,B,1,90\n';
+  const rehearse = async (rows: string, source: string) => {
+    await writeFile(path.join(place.folder, 'try.csv'), `${head}${rows}`);
+    const { code, out } = await place.run(['rehearse', 'try.csv', '--source', source]);
+    await rm(/Report: (.*)\/reports\//.exec(out)?.[1] ?? '', { recursive: true });
+    expect(code).toBe(2);
+    return out;
+  };
+  const calledOff =
+    '2 orders are held only as called-off: the file needs no correction. Once it is taken, discard what is cancelled.';
+  const onlyCalledOff = await rehearse('', 'erp');
+  expect(onlyCalledOff).toContain(calledOff);
+  expect(onlyCalledOff).not.toMatch(/Correct (it|the file)/);
+  const both = await rehearse('PO-4,A,none,10\n', 'erp');
+  expect(both).toContain(calledOff);
+  expect(both).toContain('Correct it in the program that writes the export, or correct the mapping.');
+  expect(await rehearse('PO-4,A,none,10\n', 'hand')).toContain('before you drop it into an inbox.');
+});
+
 it('rehearse of an unreadable file ends with 2, and of a missing one with 1', async () => {
   await using place = await openWorkplace();
   await writeFile(path.join(place.folder, 'broken.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { duration } from '../../core/format.ts';
+import type { Source } from '../../config/config.ts';
+import { duration, orders } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
@@ -142,6 +143,16 @@ export function heldLines(batches: readonly BatchView[], { columns }: Format): s
     return held === undefined ? [] : [first, `  ${held.reason}`];
   });
   return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, columns)}\n`).join('');
+}
+
+/** What to do about a rehearsed file of a source of this type, with so many things to correct and orders that are only held as `called-off`. */
+export function correctionSteps(kind: Source['type'] | undefined, toCorrect: number, calledOff: number): string[] {
+  const correct =
+    kind === 'export'
+      ? 'Correct it in the program that writes the export, or correct the mapping. If it is taken as it is, each order that needs a person is reported once.'
+      : 'Correct the file itself, or its mapping, before you drop it into an inbox.';
+  const called = `${orders(calledOff)} ${calledOff === 1 ? 'is' : 'are'} held only as called-off: the file needs no correction. Once it is taken, discard what is cancelled.`;
+  return [...(toCorrect > 0 ? [correct] : []), ...(calledOff > 0 ? [called] : [])];
 }
 
 /** Columns whose advice is shown; a file may have any number of keys. */

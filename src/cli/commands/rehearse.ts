@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Config } from '../../config/config.ts';
+import type { Config, Source } from '../../config/config.ts';
 import { configSchema } from '../../config/schema.ts';
 import { Secret } from '../../config/secret.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -25,16 +25,19 @@ import type { SandboxEvent } from '../../sandbox/sandbox-options.ts';
 import { loadFaults } from '../../sandbox/start-files.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { type CommonArgs, configIfAny, PROGRAM_ROOT } from '../load-config.ts';
-import { mappingForSource } from '../named-source.ts';
+import { mappingForSource, sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
-import { createAdvice } from './next-step.ts';
+import { correctionSteps, createAdvice } from './next-step.ts';
 
 type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: string; maxWait: number };
 
 /** What came of a file. `createdTwice`: orders that the sandbox stored more than once. */
 type Rehearsed = { report: Report; folder: string; faults: Record<string, number>; createdTwice: number };
+
+/** The type of the source that the file is of, if known. */
+type Kind = Source['type'] | undefined;
 
 /** The name of environment, source, mapping and client of a rehearsal. */
 const REHEARSAL = 'rehearsal';
@@ -72,7 +75,8 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   const report = await readReport(folder);
   if (report === undefined || report.state === 'running') throw unfinished(file);
   place.keepReport();
-  await print({ report, folder, ...sandbox.seen() }, args, shell);
+  const kind = config && sourceNamed(args.source, config)?.type;
+  await print({ report, folder, ...sandbox.seen() }, kind, args, shell);
   return report.state === 'finished' && countNeedingPerson(report.counts) === 0 ? 0 : 2;
 }
 
@@ -183,18 +187,19 @@ function unfinished(file: string): PoSyncError {
   });
 }
 
-async function print(rehearsed: Rehearsed, { json }: RehearseArgs, shell: Shell): Promise<void> {
+async function print(rehearsed: Rehearsed, kind: Kind, { json }: RehearseArgs, shell: Shell): Promise<void> {
   const page = path.join(rehearsed.folder, 'report.html');
   if (json) printJson(shell, { ...rehearsed, page });
-  else shell.out(`${[...(await rehearsedLines(rehearsed, formatOf(shell))), `Report: ${page}`].join('\n')}\n`);
+  else shell.out(`${[...(await rehearsedLines(rehearsed, kind, formatOf(shell))), `Report: ${page}`].join('\n')}\n`);
 }
 
-async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, { paint }: Format) {
+async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, kind: Kind, { paint }: Format) {
   const { counts, nameless = 0, state, error, held, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
   });
+  const { lines, calledOff } = await problemLines(folder);
   const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
   return [
     `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
@@ -202,41 +207,42 @@ async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearse
     ...(error === undefined ? [] : [`  ${paint('bad', state)}: ${printable(error.message)}`]),
     ...(held === undefined ? [] : [`  ${paint('bad', state)}: ${printable(held.reason)}`]),
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
-    ...(await problemLines(folder)),
+    ...lines,
     '',
-    ...(countNeedingPerson(counts) === 0 && error === undefined
-      ? []
-      : ['Correct the file itself, or its mapping, before you drop it into an inbox.']),
+    ...correctionSteps(kind, countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1), calledOff),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
   ];
 }
 
-/** Orders that need a person, one a line. */
-async function problemLines(folder: string): Promise<string[]> {
+/** Orders that need a person, one a line, and how many of them are held only as `called-off`. */
+async function problemLines(folder: string) {
   const lines: string[] = [];
+  let calledOff = 0;
   const advice = createAdvice();
   let more = 0;
   // One entry a line; the brackets of the array are on separate lines.
   for await (const text of splitLines(readText(path.join(folder, 'dead-letters.json'), 'utf-8'), false)) {
     if (!text.startsWith('{')) continue;
+    const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
+    const { purchaseOrderNumber, message, problems } = letter;
+    if (problems?.every(({ code }) => code === 'called-off')) calledOff += 1;
     if (lines.length >= PROBLEMS) {
       more += 1;
       continue;
     }
-    const letter = JSON.parse(text.replace(/,?\s*$/, '')) as DeadLetter;
-    const { purchaseOrderNumber, message, problems } = letter;
     advice.add(problems);
     const what = problemText({ field: problems?.[0]?.field ?? '', message });
     lines.push(
       `  line ${errorLine(letter)}: ${printable(`${isNameless(letter) ? 'no order number' : purchaseOrderNumber || '(no number)'}: ${what}`)}`,
     );
   }
-  if (lines.length === 0) return [];
-  return [
+  if (lines.length === 0) return { lines, calledOff };
+  const shown = [
     '',
     'Orders that need a person:',
     ...lines,
     ...(more === 0 ? [] : [`  … and ${count(more)} more`]),
     ...advice.lines().map(printable),
   ];
+  return { lines: shown, calledOff };
 }
