@@ -38,7 +38,7 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const admin = input.admin
     ? resources.use(await openAdmin({ input, context, parts, pace, routes: [metricsRoute(parts)] }))
     : undefined;
-  if (admin) parts.heart.serves(admin.port);
+  parts.heart.says({ adminPort: admin?.port, notices: parts.notices.troubles, notTaken: sources.notTaken });
   // What this machine lacks is noticed before the API is asked for anything.
   const hasToken = self.role !== 'intake' && (await partner.tokens.first());
   await reconciliation.establish(sources.ledgerBefore);
@@ -77,14 +77,14 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const admission = createFileAdmission({ context, book, queue, inspections });
   const on = { accepted: reconciliation.remember, outcome: admission.delivered, rolledBack: reconciliation.establish };
   const delivery = createDelivery({ context, book, queue, partner, breaker, on });
-  const side = { ledger: book.ledger, batches: book.batches, breaker };
+  const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
+  const side = { ledger: book.ledger, batches: book.batches, breaker, notTaken: heart.notTaken };
   const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
   const onSettled = (batch: Batch, needPerson: number, nameless?: number) => {
     notices.settled(batch, needPerson);
     input.onSettled?.(batch, needPerson, nameless);
   };
   const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
-  const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self, notices: notices.troubles }));
   const onProgress = (batch: string) => notices.heard(batch).then(() => settlement.progress(batch));
   const settling = { onProgress, onUnreadable: settlement.settleUnreadable };
   const ingest: SourcesDeps['ingest'] = (file, at, isNew) => admission.ingest(file, { at, isNew }, settling);

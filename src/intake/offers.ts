@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, explained, PoSyncError, toError } from '../core/errors.ts';
+import { withoutStop } from '../core/format.ts';
 import { fileInUse, fileTrouble } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { ReadyFile } from './stability.ts';
@@ -11,12 +12,20 @@ export type Offers = {
   offer(ready: ReadyFile): Promise<'handed over' | 'kept'>;
   /** Those of the files whose handing over has failed for some seconds. */
   refused(files: readonly string[]): NotTaken[];
+  /** All refused files that were reported: one in use only counts after some minutes. */
+  troubles(): NotTaken[];
   /** Forgets all other files. */
   keepOnly(files: ReadonlySet<string>): void;
 };
 
 /** A file, or if absent a complete source, that cannot be taken. */
 export type NotTaken = { source: string; file?: string; reason: string; remedy?: string };
+
+/** `a.csv of source inbox: No permission to read a.csv. Give the user that runs po-sync read permission.` */
+export function notTakenText({ source, file, reason, remedy = 'The next run tries again.' }: NotTaken): string {
+  const what = file === undefined ? `source ${source}` : `${file} of source ${source}`;
+  return `${what}: ${withoutStop(reason)}. ${remedy}`;
+}
 
 /** What could not be taken, with the reason and the remedy of its error. */
 export function notTaken(source: string, thrown: unknown, file?: string): NotTaken {
@@ -106,6 +115,7 @@ export function createOffers(
       }
     },
     refused: (files) => files.flatMap((file) => refused.get(file) ?? []),
+    troubles: () => [...refused].flatMap(([file, trouble]) => (reported.has(file) ? [trouble] : [])),
     keepOnly(files) {
       gaps.keepOnly(files);
       for (const file of reported) if (!files.has(file)) reported.delete(file);

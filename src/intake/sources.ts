@@ -70,6 +70,8 @@ export async function openSources(deps: SourcesDeps) {
     reclaim,
     /** Hands over every file that is present now; resolves when the last one is claimed, with what cannot be taken. */
     settleOnce: (): Promise<NotTaken[]> => settleAll(watchers),
+    /** The files that could not be taken for some time. */
+    notTaken: (): NotTaken[] => watchers.flatMap((watcher) => watcher.notTaken()),
     healthy: (): boolean => watchers.every((watcher) => watcher.healthy()),
     /** Number of files being read now. */
     reading: reader.count,

@@ -21,6 +21,8 @@ export type Watch = AsyncDisposable & {
    * seconds: with these. PoSyncError `folder-…` when the source cannot be read.
    */
   settleOnce(): Promise<NotTaken[]>;
+  /** The files that could not be handed over for some time, and were reported. */
+  notTaken(): NotTaken[];
   /** Whether the last check could read the source. */
   healthy(): boolean;
 };
@@ -52,8 +54,7 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
   const health = createSourceHealth(source, source.path, clock, log);
   const hints = new AsyncDisposableStack();
   const soon = Math.min(source.poll, Math.max(FINEST, source.stable * SHARE));
-  let unfinished: ReadonlySet<string> = new Set();
-  let firstIn = Number.POSITIVE_INFINITY;
+  let [unfinished, firstIn]: [ReadonlySet<string>, number] = [new Set(), Number.POSITIVE_INFINITY];
 
   async function round(): Promise<number> {
     try {
@@ -97,6 +98,7 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
       }
       return offers.refused(present);
     },
+    notTaken: offers.troubles,
     healthy: () => health.failure() === undefined,
     async [Symbol.asyncDispose]() {
       await hints.disposeAsync();

@@ -70,6 +70,7 @@ export function openWebExport(deps: WebExportDeps): Watch {
       if (failure !== undefined) throw failure;
       return [];
     },
+    notTaken: () => [],
     healthy: () => true,
     async [Symbol.asyncDispose]() {
       const stopped = loop[Symbol.asyncDispose]();

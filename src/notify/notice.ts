@@ -7,7 +7,17 @@ import { onOneLine } from '../order/text.ts';
 export type Notice = {
   version: 1;
   event: NoticeEvent;
-  kind: 'finished' | 'held' | 'unsettled' | 'unreadable' | 'created-twice' | 'paused' | 'resumed' | 'silent' | 'heard';
+  kind:
+    | 'finished'
+    | 'held'
+    | 'unsettled'
+    | 'unreadable'
+    | 'not-taken'
+    | 'created-twice'
+    | 'paused'
+    | 'resumed'
+    | 'silent'
+    | 'heard';
   environment: string;
   /** ISO 8601, UTC. */
   at: string;
@@ -77,6 +87,16 @@ export function batchIsUnsettled(facts: BatchFacts & { counts: OutcomeCounts; re
   return noticeOf('attention', 'unsettled', `${nameOf(facts)} has no report yet: ${facts.reason}`, facts);
 }
 
+/** Files of a source cannot be taken; none of their orders was sent. `files`: their names. */
+export function filesAreNotTaken(
+  facts: CommonFacts & { source: string; files: readonly [string, ...string[]]; reason: string },
+): Notice {
+  const { files, source, reason, ...common } = facts;
+  const more = files.length === 1 ? '' : ` and ${files.length - 1} more`;
+  const text = `${shortName(files[0])}${more} of source ${source} cannot be taken: ${reason}`;
+  return noticeOf('attention', 'not-taken', text, { ...common, source, file: files[0], reason });
+}
+
 /** The API's list shows orders more than once. */
 export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Notice {
   return noticeOf('attention', 'created-twice', `${twiceText(facts.orders)}. ${TWICE_REMEDY}`, facts);
@@ -108,7 +128,11 @@ export function sourceHeard(facts: CommonFacts & { source: string; since: number
 
 /** `orders.csv (batch 20261121T071500Z-inbox-orders-3f2a91c0)`: the name that a person knows, and the one that commands find. */
 function nameOf({ file, batch }: BatchFacts): string {
-  return `${file.length > LONGEST_NAME ? `${file.slice(0, LONGEST_NAME - 1)}…` : file} (batch ${batch})`;
+  return `${shortName(file)} (batch ${batch})`;
+}
+
+function shortName(file: string): string {
+  return file.length > LONGEST_NAME ? `${file.slice(0, LONGEST_NAME - 1)}…` : file;
 }
 
 type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };

@@ -4,6 +4,7 @@ import { DIRECT, type Network } from '../config/network.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { openHttp } from '../core/http.ts';
+import type { NotTaken } from '../intake/offers.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { noticeTrouble } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
@@ -24,7 +25,7 @@ export type NoticeSurroundings = {
 type Deps = {
   config: Config;
   store: Store;
-  side: Pick<NotifierDeps, 'breaker' | 'batches'>;
+  side: Pick<NotifierDeps, 'breaker' | 'batches'> & { notTaken: () => Promise<NotTaken[]> };
   clock: Clock;
   log: Log;
   input: { notices?: NoticeSurroundings; network?: Network };
@@ -67,7 +68,7 @@ export function openNotices(deps: Deps) {
   }
 
   async function tick(): Promise<void> {
-    if (receivers.length > 0) await notifier.tick();
+    if (receivers.length > 0) await notifier.tick(await side.notTaken());
   }
 
   return {

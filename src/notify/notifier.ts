@@ -1,6 +1,7 @@
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
 import {
@@ -11,6 +12,7 @@ import {
   deliveryResumed,
   fileBecameUnreadable,
   fileChangedLater,
+  filesAreNotTaken,
   fileUnreadable,
   type Notice,
   ordersCreatedTwice,
@@ -37,6 +39,8 @@ type Heard = Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>;
 const SHORTEST_PAUSE = 2_000;
 /** A report that comes later than this is reported as missing. Milliseconds. */
 const SHORTEST_UNSETTLED = 60_000;
+/** After this time, heartbeats have named what a daemon cannot take. Milliseconds. */
+const HEARTBEATS = 15_000;
 /** How long Redis remembers that a batch was reported, in seconds. */
 const REMEMBERED = 30 * 86_400;
 
@@ -48,8 +52,11 @@ export function createNotifier(deps: NotifierDeps) {
   const { redis, keys, time } = deps.store;
   const startedAt = deps.clock.monotonic();
 
-  /** Checks all ongoing conditions: pauses, held and unsettled batches, silent sources. */
-  async function tick(): Promise<void> {
+  /**
+   * Checks all ongoing conditions: pauses, held and unsettled batches, silent sources. `notTaken`: the files that a running
+   * daemon could not take for some time.
+   */
+  async function tick(notTaken: readonly NotTaken[]): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
     const reported = await redis.hkeys(keys.notices);
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
@@ -64,8 +71,10 @@ export function createNotifier(deps: NotifierDeps) {
     } as const;
     await checkBatches(unsettled, reportedAs('unsettled:'), deps);
     await checkTwice(reportedAs('twice:'), deps);
+    const running = deps.clock.monotonic() - startedAt;
     for (const source of deps.sources) {
-      await checkSource(source, reportedAs(`silent:${source.name}:`), deps.clock.monotonic() - startedAt, deps);
+      await checkSource(source, reportedAs(`silent:${source.name}:`), running, deps);
+      await checkFiles(source, notTaken, reportedAs(`not-taken:${source.name}:`), running, deps);
     }
   }
 
@@ -157,11 +166,12 @@ async function checkTwice(reported: readonly string[], deps: NotifierDeps): Prom
 
 /** `running`: milliseconds since this daemon started. */
 async function checkSource(
-  { name, expectEvery, stable, poll }: Source,
+  source: Source,
   reported: readonly string[],
   running: number,
   deps: NotifierDeps,
 ): Promise<void> {
+  const { name, expectEvery } = source;
   if (expectEvery === undefined) return;
   const { environment, send } = deps;
   const { redis, keys, time } = deps.store;
@@ -174,10 +184,40 @@ async function checkSource(
     return;
   }
   // The daemon may still take files that came before it started.
-  if (running < poll + 10 * stable || reported.length > 0) return;
+  if (running < settlingTime(source) || reported.length > 0) return;
   if (await begins(`silent:${name}:${heardAt}`, deps)) {
     send(sourceSilent({ environment, at, source: name, since: heardAt }));
   }
+}
+
+/** Files that become known together are one notice. A daemon that has just started does not know yet which ones it cannot take. */
+async function checkFiles(
+  source: Source,
+  all: readonly NotTaken[],
+  reported: readonly string[],
+  running: number,
+  deps: NotifierDeps,
+): Promise<void> {
+  const { environment, store, send } = deps;
+  const found = all.flatMap(({ source: name, file, reason, remedy }) =>
+    name === source.name && file !== undefined ? [{ field: `not-taken:${name}:${file}`, file, reason, remedy }] : [],
+  );
+  const fresh: typeof found = [];
+  for (const one of found) if (!reported.includes(one.field) && (await begins(one.field, deps))) fresh.push(one);
+  const [first, ...others] = fresh;
+  if (first !== undefined) {
+    const reason = [first.reason, first.remedy].filter(Boolean).join(' ');
+    const files = [first.file, ...others.map(({ file }) => file)] as const;
+    send(filesAreNotTaken({ environment, at: store.time.now(), source: source.name, files, reason }));
+  }
+  if (running < settlingTime(source) + HEARTBEATS) return;
+  const ended = reported.filter((field) => found.every((one) => one.field !== field));
+  await ends(ended, deps);
+}
+
+/** How long a daemon that starts may still take files that came before. Milliseconds. */
+function settlingTime({ poll, stable }: Pick<Source, 'poll' | 'stable'>): number {
+  return poll + 10 * stable;
 }
 
 function factsOf({ batch, name: file, source }: Batch, { environment, store, reportOf }: NotifierDeps) {

@@ -1,6 +1,7 @@
 import { type Backoff, growingWait } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
+import { counted } from '../core/format.ts';
 import { noticeDelayed, noticeDropped, noticeLost, noticeSent } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import { onOneLine } from '../order/text.ts';
@@ -15,6 +16,17 @@ export type Outbox = AsyncDisposable & {
 
 /** A receiver that did not accept its last notice. `waiting` and `lost`: numbers of notices; `at`: Redis time in milliseconds. */
 export type ReceiverTrouble = { receiver: string; waiting: number; lost: number; error: string; at: number };
+
+/** What to do about a receiver that does not accept its notices. */
+export const NOTICES_REMEDY =
+  'Check the receiver and notify in the configuration. po-sync tries each notice ten times.';
+
+/** `webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost`. */
+export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble): string {
+  const wait = waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
+  const gone = lost === 0 ? [] : [`${lost} ${lost === 1 ? 'was' : 'were'} lost`];
+  return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
+}
 
 type OutboxDeps = {
   /** The receiver's name in the log, without secrets. */

@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts';
 import type { Network } from '../config/network.ts';
 import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
-import { counted } from '../core/format.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -63,6 +62,7 @@ export type Role = 'intake' | 'delivery';
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
+ * `notTaken`: the first files that it could not take for some seconds.
  */
 export type LivingDaemon = Self & {
   host: string;
@@ -70,6 +70,7 @@ export type LivingDaemon = Self & {
   adminPort?: number;
   silentMs?: number;
   notices?: ReceiverTrouble[];
+  notTaken?: NotTaken[];
 };
 
 /** Milliseconds between two heartbeats. */
@@ -80,28 +81,33 @@ const OVERDUE = 2 * BEAT;
 const ALIVE = 10_000;
 /** After this time its id is removed too. */
 const REMEMBERED = 3_600_000;
+/** How many files a heartbeat names. */
+const MOST_NOT_TAKEN = 100;
 
-type HeartbeatDeps = {
-  redis: Redis;
-  keys: Keys;
-  time: RedisTime;
-  id: string;
-  self: Self;
-  notices?: () => ReceiverTrouble[];
-};
+/** What heartbeats say: the admin port once it is open, and what is wrong when one is sent. */
+type Said = { adminPort: number | undefined; notices: () => ReceiverTrouble[]; notTaken: () => NotTaken[] };
+
+type HeartbeatDeps = { redis: Redis; keys: Keys; time: RedisTime; id: string; self: Self };
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
-export function openHeartbeat({ redis, keys, time, id, self, notices = () => [] }: HeartbeatDeps) {
+export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
   const facts: LivingDaemon = { ...self, host: hostname(), since: time.now() };
+  let said: Said | undefined;
   return {
-    /** The admin port is open: the next heartbeat says where. */
-    serves(port: number): void {
-      facts.adminPort = port;
+    says(now: Said): void {
+      said = now;
     },
+    /** The files that any daemon cannot take, as their heartbeats say. */
+    notTaken: async (): Promise<NotTaken[]> => filesNotTaken(await livingDaemons({ redis, keys })),
     async beat(): Promise<void> {
       const now = time.now();
-      const troubles = notices();
-      const beat = { ...facts, ...(troubles.length > 0 ? { notices: troubles } : {}) };
+      const [adminPort, notices, notTaken] = [said?.adminPort, said?.notices() ?? [], said?.notTaken() ?? []];
+      const beat: LivingDaemon = {
+        ...facts,
+        ...(adminPort !== undefined && { adminPort }),
+        ...(notices.length > 0 && { notices }),
+        ...(notTaken.length > 0 && { notTaken: notTaken.slice(0, MOST_NOT_TAKEN) }),
+      };
       await redis
         .multi()
         .set(keys.daemon(id), JSON.stringify(beat), 'PX', ALIVE)
@@ -114,17 +120,6 @@ export function openHeartbeat({ redis, keys, time, id, self, notices = () => [] 
       if (redis.status === 'ready') await redis.multi().del(keys.daemon(id)).zrem(keys.daemons, id).exec();
     },
   };
-}
-
-/** What to do about a receiver that does not accept its notices. */
-export const NOTICES_REMEDY =
-  'Check the receiver and notify in the configuration. po-sync tries each notice ten times.';
-
-/** `webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost`. */
-export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble): string {
-  const wait = waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
-  const gone = lost === 0 ? [] : [`${lost} ${lost === 1 ? 'was' : 'were'} lost`];
-  return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
 }
 
 /** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
@@ -152,6 +147,12 @@ export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys 
     return [{ ...daemon, ...((silentMs > OVERDUE || isGone(daemon)) && { silentMs }) }];
   });
   return alive.sort((a, b) => a.since - b.since);
+}
+
+/** The files that any of these daemons cannot take, each once. */
+export function filesNotTaken(daemons: readonly Pick<LivingDaemon, 'notTaken'>[]): NotTaken[] {
+  const all = daemons.flatMap(({ notTaken = [] }) => notTaken);
+  return [...new Map(all.map((one) => [`${one.source}:${one.file}`, one])).values()];
 }
 
 /** `1 running, 1 may have ended`: the heartbeat of a daemon that was killed stays for some seconds. */

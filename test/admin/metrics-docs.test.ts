@@ -82,7 +82,7 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(15);
+    expect(rules).toHaveLength(16);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual([]);
     for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
   });
@@ -190,6 +190,8 @@ function alertTests() {
         },
         { PoSyncBatchHeld: true, PoSyncCreatedTwice: true, PoSyncUnreadableFile: true },
       ),
+      firing({ 'po_sync_files_not_taken{environment="e",source="erp"}': '1x90' }, { PoSyncFileNotTaken: true }),
+      firing({ 'po_sync_files_not_taken{environment="e",source="erp"}': '1x3 0x60' }, { PoSyncFileNotTaken: false }),
       firing({ 'po_sync_dead_letter_orders{environment="e"}': '2x90' }, { PoSyncDeadLetters: true }, '90m'),
       firing(
         {

@@ -241,6 +241,18 @@ describe('an inbox', () => {
     expect(it.offered).toEqual(['other.csv']);
     expect(left).toEqual([{ source: 'inbox', file: 'orders.csv', reason: refusal.message, remedy }]);
     expect(it.lines.filter(({ event }) => event === 'file-trouble')).toHaveLength(1);
+    expect(it.inbox.notTaken()).toEqual(left);
+    await rm(path.join(it.path, 'orders.csv'));
+    await it.inbox.tick();
+    expect(it.inbox.notTaken()).toEqual([]);
+  });
+
+  test('does not call a file that is in use for some seconds a trouble', async () => {
+    const busy = Object.assign(new Error('busy'), { code: 'EBUSY' });
+    await using it = await openTestInbox({}, () => Promise.reject(busy));
+    await it.drop('orders.csv');
+    expect(await it.inbox.settleOnce()).toMatchObject([{ file: 'orders.csv' }]);
+    expect(it.inbox.notTaken()).toEqual([]);
   });
 
   test('waits for a file in use without reporting it at first', async () => {

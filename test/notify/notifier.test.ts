@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
+import type { NotTaken } from '../../src/intake/offers.ts';
 import { createListedTwice } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Notice } from '../../src/notify/notice.ts';
@@ -27,6 +28,7 @@ async function openTwo(sources: readonly Source[] = []) {
     monotonic: () => systemClock.monotonic() + ahead,
   };
   const sent: Notice[] = [];
+  const notTaken: NotTaken[] = [];
   const { redis, keys } = store;
   const batches = createBatches({ redis, keys, owner: 'me' });
   const breaker = createCircuitBreaker({
@@ -50,6 +52,7 @@ async function openTwo(sources: readonly Source[] = []) {
   let notifiers = [open(), open()];
   return {
     sent,
+    notTaken,
     breaker,
     batches,
     twice: createListedTwice({ redis, keys }),
@@ -62,7 +65,7 @@ async function openTwo(sources: readonly Source[] = []) {
     pass: (ms: number) => {
       ahead += ms;
     },
-    look: () => Promise.all(notifiers.map(({ tick }) => tick())),
+    look: () => Promise.all(notifiers.map(({ tick }) => tick(notTaken))),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
 }
@@ -298,5 +301,51 @@ describe('a source', () => {
     await two.first().heard({ source: 'erp', startedAt: two.clock.now() - 3 * HOUR });
     await two.look();
     expect(two.sent.map(({ kind }) => kind)).toEqual(['silent']);
+  });
+});
+
+describe('files that cannot be taken', () => {
+  const locked = { source: 'inbox', reason: 'No permission to read it.', remedy: 'Give po-sync read permission.' };
+
+  beforeEach(async () => {
+    two = await openTwo([inboxSource('/inbox')]);
+    return () => two[Symbol.asyncDispose]();
+  });
+
+  it('are reported once by all daemons, also after a restart, and again when they come back', async () => {
+    const files = ['a.csv', 'b.csv'].map((file) => ({ ...locked, file }));
+    two.notTaken.push(...files);
+    for (let i = 0; i < 3; i += 1) await two.look();
+    expect(two.sent.reduce((sum, { text }) => sum + (text.includes(' and 1 more ') ? 2 : 1), 0)).toBe(2);
+    expect(two.sent[0]).toMatchObject({
+      event: 'attention',
+      kind: 'not-taken',
+      source: 'inbox',
+      reason: 'No permission to read it. Give po-sync read permission.',
+    });
+    expect(two.sent[0]?.text).toMatch(/^[ab]\.csv( and 1 more)? of source inbox cannot be taken: No permission/);
+    const before = two.sent.length;
+
+    // Daemons that have just started do not know them yet.
+    two.restart();
+    two.notTaken.length = 0;
+    await two.look();
+    two.notTaken.push(...files);
+    await two.look();
+    expect(two.sent).toHaveLength(before);
+
+    two.pass(HOUR);
+    two.notTaken.length = 0;
+    await two.look();
+    expect(two.sent).toHaveLength(before);
+    two.notTaken.push({ ...locked, file: 'a.csv' });
+    await two.look();
+    expect(two.sent.slice(before)).toMatchObject([{ kind: 'not-taken', file: 'a.csv' }]);
+  });
+
+  it('of a source without a file, and of another source, are not reported', async () => {
+    two.notTaken.push(locked, { ...locked, source: 'erp', file: 'a.csv' });
+    await two.look();
+    expect(two.sent).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filesUnder } from '../support/files-under.ts';
@@ -201,6 +201,42 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     await chmod(file, 0o644);
     // Like every file that waits, it is named above.
     expect((await home.run('status')).out.split('Not read')[1]).not.toContain('orders.csv');
+  });
+
+  test('is an alarm of a running daemon until it is taken: exit code, notice and metric', async () => {
+    await using redis = await startTestRedis();
+    await using api = await openOddApi();
+    await using home = await openHome(redis.url, api.url);
+    const notices = path.join(home.folder, 'reports', 'notices');
+    await appendFile(
+      path.join(home.folder, 'po-sync.yaml'),
+      `notify: [{ on: [attention], command: [sh, -c, 'cat >> ${notices}'] }]\n`,
+    );
+    const file = path.join(home.folder, 'inbox', 'locked.csv');
+    await mkdir(path.join(home.folder, 'inbox', 'folder'));
+    await writeFile(file, 'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n', { mode: 0o600 });
+    const daemon = home.start();
+    const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+    const get = async (page: string) => (await fetch(`http://127.0.0.1:${port}${page}`)).text();
+    const exitCode = async (who: Home['run']) => (await who('status', '--exit-code')).code;
+    await until('the alarm', async () => (await exitCode(home.run)) === 2, 60_000);
+    expect(JSON.parse((await home.run('status', '--json')).out).notTaken).toMatchObject([
+      { source: 'inbox', file: 'locked.csv', reason: expect.stringContaining('No permission to read') },
+    ]);
+    const status = await home.run('status');
+    expect(status.out).toContain('1 file in an inbox waits: po-sync may not read it\n');
+    expect(await get('/metrics')).toMatch(/po_sync_files_not_taken\{.*source="inbox".*\} 1\n/);
+    expect(await get('/readyz')).toContain('"ok":true');
+    await until('the notice', async () => (await readFile(notices, 'utf8').catch(() => '')).includes('not-taken'));
+
+    await chmod(file, 0o644);
+    // A folder in the inbox is only listed.
+    await until('the end of the alarm', async () => (await exitCode(home.run)) === 0, 150_000);
+    expect((await home.run('status')).out).toContain('folder (folder)');
+    expect(await get('/metrics')).toMatch(/po_sync_files_not_taken\{.*source="inbox".*\} 0\n/);
+    expect((await readFile(notices, 'utf8')).match(/"kind":/g)).toHaveLength(1);
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
   });
 
   test('does not keep start --once, which takes the other files and names it', async () => {

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
-import { livingDaemons } from '../../operate/daemon.ts';
+import { filesNotTaken, livingDaemons } from '../../operate/daemon.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
@@ -21,6 +21,7 @@ type SharedState = {
   /** When the oldest batch that is neither finished nor held was claimed. */
   oldestClaim: number | undefined;
   daemons: number;
+  sourcesOfNotTaken: string[];
   /** Codes of the pauses that last. */
   pauses: string[];
   tokenEnds: number | undefined;
@@ -60,6 +61,7 @@ export async function readSharedState({ redis, keys, time }: Store, queue: Order
     reportsPending: finished + refresh,
     oldestClaim: open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
     daemons: living.length,
+    sourcesOfNotTaken: filesNotTaken(living).map(({ source }) => source),
     pauses: allPauses(fields).map(({ code }) => code),
     tokenEnds: left > 0 ? time.now() + left : undefined,
     heard,
@@ -93,6 +95,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   ]);
   const expected = define('source_expected_interval_seconds', 'The interval expectEvery of a source.', ['source']);
   const unreadable = define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', ['source']);
+  const notTaken = define('files_not_taken', 'Files that a daemon cannot take.', ['source']);
   const seen = new Set<string>();
 
   /** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
@@ -105,6 +108,9 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
     daemons.set(state.daemons);
+    notTaken.reset();
+    for (const { name } of sources) notTaken.set({ source: name }, 0);
+    for (const source of state.sourcesOfNotTaken) notTaken.inc({ source });
     unreadable.reset();
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });

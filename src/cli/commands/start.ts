@@ -6,10 +6,9 @@ import { Secret } from '../../config/secret.ts';
 import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { withoutStop } from '../../core/format.ts';
 import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
-import type { NotTaken } from '../../intake/offers.ts';
+import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
   configWarning,
@@ -173,7 +172,7 @@ async function startOnce(
   const { end, notTaken } = ended;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
-  const left = notTaken.map(notTakenText).join('');
+  const left = notTaken.map((one) => `Not taken: ${printable(notTakenText(one))}\n`).join('');
   const reports = input.config.reports.path;
   const text =
     left +
@@ -185,11 +184,6 @@ async function startOnce(
   else if (exitCode === 2) shell.err(text);
   if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
-}
-
-function notTakenText({ source, file, reason, remedy = 'The next run tries again.' }: NotTaken): string {
-  const what = file === undefined ? `source ${source}` : `${file} of source ${source}`;
-  return `Not taken: ${printable(`${what}: ${withoutStop(reason)}. ${remedy}`)}\n`;
 }
 
 function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {

@@ -3,7 +3,7 @@ import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { daemonCounts, isBeating, NOTICES_REMEDY, noticesText } from '../../operate/daemon.ts';
+import { daemonCounts, isBeating } from '../../operate/daemon.ts';
 import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
@@ -12,16 +12,24 @@ import {
   statusJson,
   tokenText,
 } from '../../operate/delivery/read-status.ts';
-import { inboxText, inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
+import {
+  inboxText,
+  inboxTrouble,
+  notTakenTexts,
+  type SourceStatus,
+  waitingTexts,
+} from '../../operate/delivery/source-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
 import {
   answerTimeFacts,
+  createdTwiceFacts,
   endedPauseFacts,
   estimateOf,
   estimateText,
   listFacts,
+  noticeFacts,
   pauseStepsText,
   waitLines,
 } from '../terminal/pause-view.ts';
@@ -71,10 +79,10 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
  * daemon while none runs.
  */
 function needsPerson(status: Status): boolean {
-  const { deadLetters, createdTwice, unreadable, batches, pauses, daemons, queue, sources } = status;
+  const { deadLetters, createdTwice, unreadable, batches, pauses, daemons, queue, sources, notTaken = [] } = status;
   const isWaiting = queue.unsettledOrders + queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
   return (
-    deadLetters + createdTwice + unreadable.length > 0 ||
+    deadLetters + createdTwice + unreadable.length + notTaken.length > 0 ||
     batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
     pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
     (isWaiting && daemons.length === 0)
@@ -102,7 +110,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ...listFacts(status, paint),
     ['dead letters', deadLettersText(status, paint)],
     ...noticeFacts(status, paint),
-    ...(status.createdTwice > 0 ? [['created twice', createdTwiceText(status, paint)] as [string, string]] : []),
+    ...createdTwiceFacts(status, paint),
   ];
   const lines = facts.map(([name, text]) => factLines(name, text, format));
   const { now, batches, unreadable } = status;
@@ -112,6 +120,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     section('Orders that wait', waitLines(status, inset(format)) + heldLines(batches, inset(format)), paint),
     section('Sources', sourceLines(status, inset(format)), paint),
     section('In the inbox', inboxLines(status, inset(format)), paint),
+    section('Not taken', hungLines(notTakenTexts(status).map(printable), inset(format)), paint),
     section('Not read', ignoredLines(status, inset(format)), paint),
     section('Batches in progress', batchTable(batches, now, inset(format)), paint),
     section('Files not read to their end', readingLines(batches, inset(format)), paint),
@@ -168,17 +177,6 @@ function queueText({ queue }: Status, paint: Paint): string {
   return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting${formerAddressText(queue)}`;
 }
 
-function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][] {
-  const texts = daemons.flatMap(({ notices = [] }) =>
-    notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
-  );
-  return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
-}
-
-function createdTwiceText({ createdTwice }: Status, paint: Paint): string {
-  return `${paint('bad', counted(createdTwice, 'order'))}; run po-sync reconcile to see them`;
-}
-
 function deadLettersText({ deadLetters }: Status, paint: Paint): string {
   if (deadLetters === 0) return 'none';
   const need = deadLetters === 1 ? 'needs' : 'need';
@@ -211,8 +209,7 @@ function sourceLines({ sources, now }: Status, format: Format): string {
     const trouble = inboxTrouble(source);
     return trouble === undefined ? [] : [printable(`${source.name}: ${source.state}; ${trouble}`)];
   });
-  const lines = troubles.map((text) => `${hanging(text, 2, format.columns)}\n`);
-  return table(sources, sourceColumns(now), format) + lines.join('');
+  return table(sources, sourceColumns(now), format) + hungLines(troubles, format);
 }
 
 function sourceColumns(now: number): Column<SourceStatus>[] {
@@ -238,4 +235,8 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
 function sourceStateText({ state, code }: SourceStatus): string {
   if (state === 'no match') return 'no file matches';
   return code === undefined ? state : `${state} (${code})`;
+}
+
+function hungLines(texts: readonly string[], { columns }: Format): string {
+  return texts.map((text) => `${hanging(text, 2, columns)}\n`).join('');
 }

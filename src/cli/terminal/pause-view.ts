@@ -12,6 +12,7 @@ import {
 } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
+import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { isBeating } from '../../operate/daemon.ts';
 import {
   causeText,
@@ -162,4 +163,18 @@ export function estimateText({ estimate }: Status): string {
 
 function shortTime(ms: number): string {
   return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** The receivers that did not accept their last notice, and what to do; none if there are none. */
+export function noticeFacts({ daemons, now }: Status, paint: Paint): [string, string][] {
+  const texts = daemons.flatMap(({ notices = [] }) =>
+    notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
+  );
+  return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
+}
+
+/** Orders that the API's list shows more than once; none if there are none. */
+export function createdTwiceFacts({ createdTwice }: Status, paint: Paint): [string, string][] {
+  if (createdTwice === 0) return [];
+  return [['created twice', `${paint('bad', counted(createdTwice, 'order'))}; run po-sync reconcile to see them`]];
 }

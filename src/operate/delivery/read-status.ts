@@ -1,5 +1,6 @@
 import { duration, iso, orders } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
+import type { NotTaken } from '../../intake/offers.ts';
 import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
@@ -7,7 +8,7 @@ import { type ListFailure, listState } from '../../reconcile/list-pace.ts';
 import type { Store } from '../../redis/store.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
-import { type LivingDaemon, livingDaemons } from '../daemon.ts';
+import { filesNotTaken, type LivingDaemon, livingDaemons } from '../daemon.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type OpenOrders, readOpenOrders, readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
@@ -46,6 +47,8 @@ export type Status = {
   batches: BatchView[];
   /** Files that could not be read and were not replaced. */
   unreadable: BatchView[];
+  /** Files that a running daemon cannot take; absent when there are none. */
+  notTaken?: NotTaken[];
   /** Never its value. `unusable`: no call can use it; the code of the pause for that reason. */
   token: { present: boolean; expiresInMs?: number; unusable?: string };
   pauses: ShownPause[];
@@ -82,9 +85,8 @@ export async function readStatus(
   counts: Counts = { letters: () => openDeadLetters(context), accepted: createAcceptedCount(context.store) },
 ): Promise<Status> {
   const { config, store, batches, breaker } = context;
-  const { redis, keys, time } = store;
   const newest = newestBatches(batches);
-  const living = livingDaemons({ redis, keys });
+  const living = livingDaemons(store);
   const open = await readOpenOrders(context);
   const underWay = open.batches;
   const [
@@ -121,7 +123,7 @@ export async function readStatus(
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
     redis: { private: store.private },
-    now: time.now(),
+    now: store.time.now(),
     daemons,
     sources: sources.map((source) => withObstacle(source, { daemons, batches: inProgress })),
     queue: { ...shownQueue, unreadOrders },
@@ -132,10 +134,16 @@ export async function readStatus(
     ...(failure && (shownQueue.ordersInDoubt > 0 || waitForList(underWay)) ? { listFailure: failure } : {}),
     batches: inProgress,
     unreadable,
+    ...cannotTake(daemons),
     token: { ...token, ...unusable(token, pauses) },
     pauses: pauses.map((pause) => withTest(pause, waits)),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
+}
+
+function cannotTake(daemons: readonly LivingDaemon[]): Pick<Status, 'notTaken'> {
+  const notTaken = filesNotTaken(daemons);
+  return notTaken.length > 0 ? { notTaken } : {};
 }
 
 const waitForList = (batches: readonly Batch[]): boolean => batches.some((batch) => batch.waitsForList);
@@ -215,7 +223,7 @@ export function statusJson({
     now: iso(now),
     orders: { accepted, needPerson: rest.deadLetters, ...(oldest && { needPersonSince: iso(oldest.since) }) },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
-    daemons: daemons.map(({ notices, ...daemon }) => ({
+    daemons: daemons.map(({ notices, notTaken: _, ...daemon }) => ({
       ...daemon,
       since: iso(daemon.since),
       ...(notices && { notices: notices.map((trouble) => ({ ...trouble, at: iso(trouble.at) })) }),

@@ -8,7 +8,8 @@ import { codeOf } from '../../core/errors.ts';
 import { counted, duration } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
-import { type Ignored, ignoredIn } from '../../intake/folders.ts';
+import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
+import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
 import { namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -129,8 +130,18 @@ export type InboxFacts = {
 export function inboxText(facts: InboxFacts): string | undefined {
   const files = facts.sources.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   if (files === 0) return undefined;
-  const why = obstacleOf(facts) ?? 'a file is taken when it is complete and unchanged';
+  const why = obstacleOf(facts) ?? ownReason(facts.sources, files);
   return `${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'}: ${why}`;
+}
+
+/** Time does not help a file without read permission. */
+function ownReason(sources: InboxFacts['sources'], files: number): string {
+  const shown = sources.flatMap(({ waitingFiles = [] }) => waitingFiles);
+  const locked = shown.filter(({ reason }) => reason === NOT_PERMITTED).length;
+  const rule = 'a file is taken when it is complete and unchanged';
+  if (locked === 0) return rule;
+  if (locked === files) return `po-sync may not read ${files === 1 ? 'it' : 'them'}`;
+  return `po-sync may not read ${locked} of them; another file is taken when it is complete and unchanged`;
 }
 
 /** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
@@ -164,6 +175,13 @@ function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
     ...(unchangedMs === undefined ? [] : [`changed ${duration(unchangedMs)} ago`]),
   ];
   return `${[name, ...times].join(', ')}: ${reason}`;
+}
+
+/** What a running daemon cannot take; without the files that this user cannot read, either, because `ignored` names them. */
+export function notTakenTexts({ sources, notTaken = [] }: Pick<InboxFacts, 'sources'> & { notTaken?: NotTaken[] }) {
+  const isNamed = ({ source, file }: NotTaken) =>
+    sources.some(({ name, ignored }) => name === source && ignored?.entries.some((entry) => entry.name === file));
+  return notTaken.filter((one) => !isNamed(one)).map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
 }
 
 /** As `silent` notices count: no fix file, no correction, and no file that could not be read. */

@@ -12,8 +12,9 @@ import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.t
 import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
+import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
-import { daemonCounts, holderOf, isBeating, livingDaemons, NOTICES_REMEDY, noticesText } from '../daemon.ts';
+import { daemonCounts, holderOf, isBeating, livingDaemons } from '../daemon.ts';
 import { causeText } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { checkPath, inboxText } from '../../../src/operate/delivery/source-status.ts';
+import { checkPath, inboxText, notTakenTexts } from '../../../src/operate/delivery/source-status.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 it('the status of a source says whether its file, or the folder of its pattern, is there', async () => {
@@ -29,6 +29,32 @@ it('files in an inbox without its marker wait for the marker', () => {
   );
   const empty = inboxText({ daemons, batches: [], sources: [marked, { ...moved, waiting: 0 }] });
   expect(empty).toContain('a file is taken when it is complete');
+});
+
+it.each([
+  [1, ['no read permission'], 'waits: po-sync may not read it'],
+  [2, ['no read permission', 'no read permission'], 'wait: po-sync may not read them'],
+  [
+    3,
+    ['no read permission', 'it is still changing'],
+    'wait: po-sync may not read 1 of them; another file is taken when it is complete and unchanged',
+  ],
+])('of %i files that wait in an inbox, those without read permission wait for it', (waiting, reasons, text) => {
+  const daemons = [{ host: 'a', pid: 1, version: '1', since: 0 }];
+  const source = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting } as const;
+  const waitingFiles = reasons.map((reason) => ({ name: 'a.csv', reason }));
+  const found = inboxText({ daemons, batches: [], sources: [{ ...source, waitingFiles }] });
+  expect(found?.replace(/.*inbox /, '')).toBe(text);
+});
+
+it('a file that a daemon cannot take is named, unless this user cannot read it either', () => {
+  const file = { source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv.', remedy: 'Set it.' };
+  const source = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok' } as const;
+  const ignored = { total: 1, entries: [{ name: 'a.csv', kind: 'no read permission' }] };
+  expect(notTakenTexts({ sources: [source], notTaken: [file] })).toEqual([
+    'a.csv of source inbox: No permission to read a.csv. Set it.',
+  ]);
+  expect(notTakenTexts({ sources: [{ ...source, ignored }], notTaken: [file] })).toEqual([]);
 });
 
 it.each([
