@@ -59,6 +59,8 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
         'Check whether the API has the order, then resolve it:',
         `  po-sync dead-letters resolve ${order} --as accepted    the API has it`,
         `  po-sync dead-letters resolve ${order} --as resend      the API does not have it`,
+        "Or look it up in the API's list again:",
+        `  po-sync dead-letters retry --order ${order}`,
       ];
     case 'nothing': {
       if (waiting === undefined) return againSteps(appearances);
