@@ -198,6 +198,7 @@ async function enqueue(
     const rows = guarded.get(plan.order) ?? [];
     return 'valid' in rows ? [] : [{ ...plan, rows }];
   });
+  if (isFixFile) await line.knownInvalid.corrected(entering, line.batches);
   const groups = inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));

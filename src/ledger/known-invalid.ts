@@ -4,16 +4,19 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Batches } from './batches/batches.ts';
 import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
-import type { StoredResult } from './entry.ts';
+import type { Entry, StoredResult } from './entry.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
+
+/** An order of a fix file, and the ledger's entry that it replaces. */
+type Corrected = { digest: string; admission: { before: Entry | undefined } };
 
 export type KnownInvalid = ReturnType<typeof createKnownInvalid>;
 
 /**
  * What exports have shown already: an export shows its faulty orders again with every version, and a person sees each only
- * once, until its content changes or it was correct in between.
+ * once, until its content changes or it was correct in between. The same of orders that the API refused and a person corrected.
  */
 export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Which of these were shown with the same content. */
@@ -53,7 +56,23 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
     await redis.hset(keys.knownInvalid(source), fields);
   }
 
-  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut };
+  /**
+   * A person corrects these orders: where `before` is of an export, its later versions may show them as they were. Call before
+   * the corrected orders are entered.
+   */
+  async function corrected(orders: readonly Corrected[], batches: Pick<Batches, 'find'>): Promise<void> {
+    const replaced = orders.flatMap(({ digest, admission: { before } }) =>
+      before === undefined || before.digest === digest ? [] : [before],
+    );
+    const from = Map.groupBy(replaced, ({ batch }) => batch);
+    for (const [name, entries] of from) {
+      const batch = await batches.find(name);
+      const shown = entries.map((one) => ({ number: one.order.purchaseOrderNumber, fingerprint: one.digest }));
+      if (batch?.kind === 'export') await remember(batch.source, shown);
+    }
+  }
+
+  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected };
 }
 
 const leftOutField = (number: string) => `-${number}`;

@@ -1681,6 +1681,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/round-trip.test.ts'],
   },
   {
+    without: 'the refused content of an export that a person corrected',
+    file: 'src/ledger/known-invalid.ts',
+    find: "if (batch?.kind === 'export') await remember(batch.source, shown);",
+    replace: '',
+    tests: ['test/end-to-end/settled-in-export.test.ts'],
+  },
+  {
     without: 'the rows of closed dead letters, for a fix file that is dropped twice',
     file: 'src/validate/how-to-read.ts',
     find: 'closed.has(own) && !records.has(own)',
