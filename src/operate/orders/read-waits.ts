@@ -43,10 +43,12 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
   ]);
   const held = await Promise.all(names.map(batches.find));
   const serving = daemons.filter(({ role }) => role !== 'intake');
+  const first = serving.find(isBeating);
   return {
     now: store.time.now(),
     isServed: serving.length > 0,
-    isSilent: !serving.some(isBeating),
+    isSilent: first === undefined,
+    ...(first && { servedSince: first.since }),
     isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,
     held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),

@@ -6,8 +6,7 @@ import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import type { ListFailure } from '../../reconcile/list-pace.ts';
 
 /**
- * What an order without an outcome waits for:
- * `person`: a decision; `release`: its batch is held; `daemon`: none is running;
+ * What an order without an outcome waits for. `person`: a decision; `release`: its batch is held; `daemon`: none is running;
  * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
  * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
  * `file`: the file of its batch cannot be read on; `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it
@@ -43,6 +42,8 @@ export type Surroundings = {
   isServed: boolean;
   /** None of these daemons has sent a heartbeat in time: they may have ended. */
   isSilent?: boolean;
+  /** When the first of these daemons started that sends heartbeats; absent: none does, or it does not matter. */
+  servedSince?: number;
   /** A daemon that reads files sends heartbeats. */
   isRead?: boolean;
   /** Why delivery is paused; holds first. */
@@ -110,9 +111,11 @@ export function waitOfFile({ batch, unsettled, waitsForList }: Batch, around: Fi
 type FileSurroundings = Pick<Surroundings, 'held' | 'isRead' | 'isServed' | 'list'>;
 
 /** An attempt ends by its deadline; a daemon then notices that its answer is missing. */
-function inFlight({ attempt }: Entry, deadline: number, { now, isServed }: Surroundings): Wait {
-  if (!isServed && deadline <= now) return NO_DAEMON;
-  return { for: 'answer', reason: `attempt ${attempt} is in flight`, until: deadline };
+function inFlight({ attempt, lastAt = 0 }: Entry, until: number, around: Surroundings): Wait {
+  const { now, isServed, servedSince: since = 0 } = around;
+  if (!isServed && until <= now) return NO_DAEMON;
+  if (lastAt < since) return { for: 'list', reason: `the process of attempt ${attempt} sends no heartbeat`, until };
+  return { for: 'answer', reason: `attempt ${attempt} is in flight`, until };
 }
 
 /** `dueAt`: when its next attempt is due; 0: at once. Of several waits, the one that only a person ends, or that lasts longest. */

@@ -5,6 +5,7 @@ import { readWaits } from '../../../src/operate/orders/read-waits.ts';
 import { waitText } from '../../../src/operate/orders/wait-of.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
+import { until } from '../../support/until.ts';
 
 const BATCHES = ['20261121T071500Z-inbox-a-00000001', '20261121T071600Z-inbox-b-00000002'] as const;
 
@@ -56,6 +57,22 @@ describe('the orders that wait', () => {
       },
     ]);
     expect(await ledger.followers.batchesWaitingFor('A')).toEqual([BATCHES[1]]);
+  });
+
+  it('whose attempt began before every daemon that is alive wait for the list, not for an answer', async () => {
+    const { ledger, store } = rig;
+    await rig.breaker.release(OPERATOR);
+    await using former = await startBeating('delivery');
+    const [now, soon] = [store.time.now(), store.time.now() + 60_000];
+    const sending = entryOf({ order: orderOf('A'), batch: BATCHES[0], state: 'sending', attempt: 1, lastAt: now });
+    await ledger.enter({ ...sending, deadline: soon }, undefined, soon);
+    await until('a later time', () => store.time.now() > now);
+    await using _next = await startBeating();
+    const [inFlight] = await readWaits(rig);
+    expect(inFlight).toMatchObject({ for: 'answer', reason: 'attempt 1 is in flight', orders: 1, until: soon });
+    await former[Symbol.asyncDispose]();
+    const [lost] = await readWaits(rig);
+    expect(lost).toMatchObject({ for: 'list', reason: 'the process of attempt 1 sends no heartbeat', until: soon });
   });
 
   it('of a file that is read when delivery continues are counted with those of it that are not read yet', async () => {

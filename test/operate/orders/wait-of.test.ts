@@ -120,6 +120,22 @@ const ROWS: Row[] = [
     'in 7 s',
   ],
   [
+    'an attempt that began before the first daemon that is alive',
+    { state: 'sending', attempt: 2, lastAt: NOW - 5_000, deadline: NOW + 7_000 },
+    NOW + 7_000,
+    { servedSince: NOW - 4_999 },
+    "the API's list, to settle an unclear answer: the process of attempt 2 sends no heartbeat",
+    'in 7 s',
+  ],
+  [
+    'an attempt that a living daemon may have begun',
+    { state: 'sending', attempt: 2, lastAt: NOW - 5_000, deadline: NOW + 7_000 },
+    NOW + 7_000,
+    { servedSince: NOW - 5_000 },
+    'an answer of the API: attempt 2 is in flight',
+    'in 7 s',
+  ],
+  [
     'an attempt whose daemon is gone',
     { state: 'sending', attempt: 2, deadline: NOW - 1 },
     NOW - 1,
