@@ -88,7 +88,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const onProgress = (batch: string) => notices.heard(batch).then(() => settlement.progress(batch));
   const settling = { onProgress, onUnreadable: settlement.settleUnreadable };
   const ingest: SourcesDeps['ingest'] = (file, at, isNew) => admission.ingest(file, { at, isNew }, settling);
-  const sources = resources.use(await openSources({ ...context, ...store, batches: side.batches, input, ingest }));
+  const sources = resources.use(await openSources({ ...context, ...store, ...side, notices, input, ingest }));
   return { book, queue, partner, breaker, reconciliation, delivery, notices, settlement, admission, heart, sources };
 }
 

@@ -36,6 +36,10 @@ export const sourceSchema = z.discriminatedUnion('type', [
     ...common,
     type: z.literal('export').describe('A file that the ERP rewrites; only read.'),
     path: exportPath,
+    countRewrites: z
+      .boolean()
+      .prefault(false)
+      .describe('For expectEvery: a file that is written again with the same content counts too.'),
     poll: poll.prefault('30s').describe('Polling interval.'),
     timeout: wait(100, 86_400_000).prefault('10m').describe('For an address: maximum time of one download.'),
     idle: wait(100, 3_600_000)

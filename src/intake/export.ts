@@ -30,11 +30,14 @@ export type ExportDeps = {
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
 
+/** The program wrote the same content again, at this time of this host. */
+export type OnRewrite = (at: number) => void;
+
 /**
  * Watches a file, or the files of a pattern, that another program rewrites. The files are only read: each new version
  * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch.
  */
-export function createExport(deps: ExportDeps): Watch {
+export function createExport(deps: ExportDeps, onRewrite?: OnRewrite): Watch {
   const { source, tableEnd, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
@@ -42,8 +45,9 @@ export function createExport(deps: ExportDeps): Watch {
   const theirs = new Map<string, { version: string; copy: CopiedFile }>();
   const root = watchedFolder(source.path);
 
-  async function take({ file, version }: ReadyFile): Promise<void> {
-    if (versions.get(file) === version) return;
+  async function take({ file, version, mtimeNs }: ReadyFile): Promise<void> {
+    const known = versions.get(file);
+    if (known === version) return;
     const before = theirs.get(file);
     if (before?.version === version && (await deps.isTheirs(before.copy))) return;
     const copied = await copyExport(file, source.name, spool, new Date(clock.now()));
@@ -55,8 +59,12 @@ export function createExport(deps: ExportDeps): Watch {
     };
     theirs.delete(file);
     // The daemon that reads it may die: the next check looks again.
-    if ((await handOver(copy, { ...deps, onReady })) === 'theirs') theirs.set(file, { version, copy });
+    const verdict = await handOver(copy, { ...deps, onReady });
+    if (verdict === 'theirs') theirs.set(file, { version, copy });
     else versions.set(file, version);
+    // A program may keep the time of another file. At the first look, only the time says whether it was written since.
+    const isSeen = known !== undefined && writtenAs(known) !== writtenAs(version);
+    if (verdict === 'unchanged') onRewrite?.(isSeen ? clock.now() : Number(mtimeNs / 1_000_000n));
   }
 
   return openWatch({
@@ -68,6 +76,11 @@ export function createExport(deps: ExportDeps): Watch {
     list: () => listExport(source),
     onReady: take,
   });
+}
+
+/** What a change of permissions leaves as it is. */
+function writtenAs(version: string): string {
+  return version.slice(0, version.lastIndexOf(':'));
 }
 
 /** Whether a file matches the pattern of an export now. */

@@ -17,6 +17,8 @@ import { openWebExport } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
+  /** Learns that an export with `countRewrites` was written again, at this time of this host. */
+  notices?: { rewritten(source: string, at: number): void };
   /** The Authorization header of web sources, by source name, and the connections to them. */
   input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
 };
@@ -106,10 +108,14 @@ function watchExport(
     isTheirs: versions.isTheirs,
     onReady,
   };
-  if (!isWebAddress(source.path)) return createExport(common);
+  const onRewrite = source.countRewrites ? (at: number) => deps.notices?.rewritten(source.name, at) : undefined;
+  if (!isWebAddress(source.path)) return createExport(common, onRewrite);
   const authorization = deps.input.secrets.sources?.get(source.name);
   const route = (deps.input.network ?? DIRECT).toSource(source);
-  return openWebExport({ ...common, access: { authorization, route }, validators: versions.validatorsOf(source) });
+  return openWebExport(
+    { ...common, access: { authorization, route }, validators: versions.validatorsOf(source) },
+    onRewrite,
+  );
 }
 
 function spoolOf({ data }: Config, source: string): string {

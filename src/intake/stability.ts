@@ -7,7 +7,7 @@ import { type TableEnd, whyIncomplete } from './looks-complete.ts';
  * A file that is ready to be taken. `version` changes whenever the content may have changed; `incomplete` is the reason
  * why the file may be incomplete nevertheless.
  */
-export type ReadyFile = { file: string; version: string; incomplete?: string };
+export type ReadyFile = { file: string; version: string; mtimeNs: bigint; incomplete?: string };
 
 /** The result of checking some files. */
 export type Checked = {
@@ -79,7 +79,7 @@ export function createStability(stable: number, tableEnd?: TableEnd): Stability 
       const waiting: string[] = [];
       let firstIn = Number.POSITIVE_INFINITY;
       const others: Checked['others'] = [];
-      const ready: (ReadyFile & { mtimeNs: bigint })[] = [];
+      const ready: ReadyFile[] = [];
       keepOnly(new Set(files));
       for (const [file, seen] of await observations.observeAll(files, now)) {
         if (seen.kind === 'gone') continue;

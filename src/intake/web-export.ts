@@ -6,7 +6,7 @@ import type { Route } from '../core/pool.ts';
 import { exportAbsent } from '../log/events/intake.ts';
 import { LIMITS } from '../order/limits.ts';
 import { download, shownAddress } from './download.ts';
-import { type ExportDeps, handOver } from './export.ts';
+import { type ExportDeps, handOver, type OnRewrite } from './export.ts';
 import type { ExportVersions } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
@@ -21,7 +21,7 @@ export type WebExportDeps = Pick<ExportDeps, 'source' | 'spool' | 'clock' | 'log
  * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
  * once when it is back; it does not affect health, because a restart would not help.
  */
-export function openWebExport(deps: WebExportDeps): Watch {
+export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
   const http = openHttp({ connections: 1, route: deps.access.route ?? {} });
@@ -49,7 +49,10 @@ export function openWebExport(deps: WebExportDeps): Watch {
     const got = await download({ url, source: name, spool, authorization, validators, at, ...limits }, http);
     reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
-    await handOver(got.copy, deps);
+    const verdict = await handOver(got.copy, deps);
+    const { etag, lastModified } = got.validators;
+    const isNewer = etag !== validators?.etag || lastModified !== validators?.lastModified;
+    if (verdict === 'unchanged' && isNewer) onRewrite?.(clock.now());
     await deps.validators.keep(got.validators);
   }
 

@@ -80,8 +80,9 @@ export function openNotices(deps: Deps) {
       const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
       return JSON.parse(redactLine(JSON.stringify(found)));
     },
-    /** The file of a batch could be read. */
+    /** The file of a batch could be read, or an export was written again with the same content, at this time of this host. */
     heard: (batch: string) => runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),
+    rewritten: (source: string, at: number): void => void runAside(notifier.rewritten(source, at)),
     /** This daemon settled a batch. */
     settled: (batch: Batch, needPerson: number): void => {
       if (receivers.length > 0) void runAside(notifier.settled(batch, needPerson));

@@ -51,6 +51,7 @@ const REMEMBERED = 30 * 86_400;
 export function createNotifier(deps: NotifierDeps) {
   const { redis, keys, time } = deps.store;
   const startedAt = deps.clock.monotonic();
+  const ledgerTimeOf = (at: number) => time.now() - Math.max(0, deps.clock.now() - at);
 
   /**
    * Checks all ongoing conditions: pauses, held and unsettled batches, silent sources. `notTaken`: the files that a running
@@ -83,8 +84,14 @@ export function createNotifier(deps: NotifierDeps) {
    * also while its own file is missing.
    */
   async function heard({ source, startedAt, inspection, isForm }: Heard): Promise<void> {
-    const at = time.now() - Math.max(0, deps.clock.now() - startedAt);
+    const at = ledgerTimeOf(startedAt);
     if (inspection?.isFixFile || isForm) return void (await redis.hsetnx(keys.heard, source, String(at)));
+    await rewritten(source, startedAt);
+  }
+
+  /** A file of the source came or was written again at this time of this host. */
+  async function rewritten(source: string, writtenAt: number): Promise<void> {
+    const at = ledgerTimeOf(writtenAt);
     const before = Number((await redis.hget(keys.heard, source)) ?? 0);
     if (at > before) await redis.hset(keys.heard, source, String(at));
   }
@@ -104,7 +111,7 @@ export function createNotifier(deps: NotifierDeps) {
     else deps.send(batchNeedsPerson({ ...facts, orders: total, needPerson, counts }));
   }
 
-  return { tick, heard, settled };
+  return { tick, heard, rewritten, settled };
 }
 
 async function checkPause(reported: readonly string[], deps: NotifierDeps): Promise<void> {

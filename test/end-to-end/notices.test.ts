@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { Notice } from '../../src/notify/notice.ts';
@@ -128,6 +129,28 @@ it('status and doctor say that a webhook refuses notices; pause and resume produ
   await until('status is fine', async () => (await statusOf(place)).daemons[0]?.notices === undefined);
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
+});
+
+it('an export with countRewrites that is written again with the same content is not silent', async () => {
+  await using hook = await openHook();
+  await using place = await openWorkplace({
+    source:
+      '- { name: erp, type: export, path: erp.csv, stable: 50ms, poll: 50ms, expectEvery: 2s, countRewrites: true }',
+    more: `notify: [{ on: [silent], webhook: '${hook.url}' }]\n`,
+  });
+  const file = path.join(place.folder, 'erp.csv');
+  await writeFile(file, csvOf(1));
+  const daemon = place.start(['start']);
+  const told = (kind: string) => hook.taken.filter((notice) => notice.kind === kind);
+  await until('the silence is told', () => told('silent').length > 0);
+  await writeFile(file, csvOf(1));
+  await until('the file is told', () => told('heard').length > 0);
+  const { sources } = JSON.parse((await place.run(['status', '--json'])).out);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  expect(Date.parse(sources[0].heardAt)).toBeGreaterThan(Date.parse(sources[0].last.at));
+  expect(place.stored().size).toBe(1);
+  expect(await place.reportsNow()).toHaveLength(1);
 });
 
 it('fix files, corrections in the dashboard and unreadable files do not count as files of a silent source', async () => {

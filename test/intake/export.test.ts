@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -21,33 +32,38 @@ async function openTestExport(pattern: string) {
   const known = new Map<string, string>();
   const theirs = new Set<string>();
   const claims: string[] = [];
+  const rewrites: number[] = [];
   const source = exportSource(path.join(folder.path, pattern));
   const open = () =>
-    createExport({
-      source,
-      spool,
-      clock: systemClock,
-      log,
-      claim: async ({ name, origin = name, sha256 }) => {
-        claims.push(origin);
-        if (theirs.has(origin)) return 'theirs';
-        return known.get(origin) === sha256 ? 'unchanged' : 'new';
+    createExport(
+      {
+        source,
+        spool,
+        clock: systemClock,
+        log,
+        claim: async ({ name, origin = name, sha256 }) => {
+          claims.push(origin);
+          if (theirs.has(origin)) return 'theirs';
+          return known.get(origin) === sha256 ? 'unchanged' : 'new';
+        },
+        isTheirs: async ({ name, origin = name }) => theirs.has(origin),
+        onReady: async (copy) => {
+          copies.push(copy);
+          const sha256 = createHash('sha256')
+            .update(await readFile(copy.path))
+            .digest('hex');
+          known.set(copy.origin ?? copy.name, sha256);
+        },
       },
-      isTheirs: async ({ name, origin = name }) => theirs.has(origin),
-      onReady: async (copy) => {
-        copies.push(copy);
-        const sha256 = createHash('sha256')
-          .update(await readFile(copy.path))
-          .digest('hex');
-        known.set(copy.origin ?? copy.name, sha256);
-      },
-    });
+      (at) => void rewrites.push(at),
+    );
   return {
     path: folder.path,
     spool,
     copies,
     theirs,
     claims,
+    rewrites,
     lines,
     open,
     write: (name: string, text = ROWS) => writeFile(path.join(folder.path, name), text),
@@ -94,6 +110,31 @@ describe('an export', () => {
     await second.settleOnce();
     expect(it.copies).toHaveLength(1);
     expect(await readdir(it.spool)).toHaveLength(1);
+  });
+
+  test('with unchanged content is known to be written again by its time, or as another file, and not by its permissions', async () => {
+    await using it = await openTestExport('orders.csv');
+    const file = path.join(it.path, 'orders.csv');
+    await it.write('orders.csv');
+    await using first = it.open();
+    await first.settleOnce();
+    expect(it.rewrites).toEqual([]);
+    const old = new Date('2026-01-02T03:04:05Z');
+    await utimes(file, old, old);
+    const restarted = systemClock.now();
+    await using second = it.open();
+    await second.settleOnce();
+    // Nobody saw it before: only its time says when it was written.
+    expect(it.rewrites).toEqual([old.getTime()]);
+    await chmod(file, 0o600);
+    await second.settleOnce();
+    expect(new Set(it.rewrites)).toEqual(new Set([old.getTime()]));
+    await it.write('.next');
+    await utimes(path.join(it.path, '.next'), old, old);
+    await rename(path.join(it.path, '.next'), file);
+    await second.settleOnce();
+    expect(it.rewrites.at(-1)).toBeGreaterThanOrEqual(restarted);
+    expect(it.copies).toHaveLength(1);
   });
 
   test('that was emptied creates no batch, is reported once, and is taken when it has content again', async () => {

@@ -19,9 +19,9 @@ export async function sourcesPage({ api }: PageRequest): Promise<Content> {
 }
 
 function sourcePart(status: SourceStatus, source: Source, config: Config, now: number): Html {
-  const { name, type, path, last, ignored } = status;
+  const { name, type, path, last, ignored, heardAt } = status;
   const { expectEvery } = source;
-  const isSilent = expectEvery !== undefined && last !== undefined && now - last.at > expectEvery;
+  const isSilent = expectEvery !== undefined && last !== undefined && now - (heardAt ?? last.at) > expectEvery;
   return html`<h2 id="${name}">${name}</h2>
 ${facts([
   ['type', type === 'inbox' ? 'inbox: files are taken' : 'export: read, never changed'],
@@ -30,6 +30,7 @@ ${facts([
   ['not read', ignored && html`${badge('bad', ignoredText(ignored))} ${ignoredRemedy(ignored)}`],
   ['in the inbox', waitingPart(status)],
   ['last file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
+  ['last written', heardAt === undefined ? undefined : agoText(heardAt, now)],
   [
     'expects a file every',
     expectEvery === undefined ? undefined : html`${duration(expectEvery)} ${isSilent ? badge('bad', 'silent') : ''}`,

@@ -228,7 +228,11 @@ export function statusJson({
       since: iso(daemon.since),
       ...(notices && { notices: notices.map((trouble) => ({ ...trouble, at: iso(trouble.at) })) }),
     })),
-    sources: sources.map(({ last, ...source }) => ({ ...source, last: last && { ...last, at: iso(last.at) } })),
+    sources: sources.map(({ last, heardAt, ...source }) => ({
+      ...source,
+      last: last && { ...last, at: iso(last.at) },
+      ...(heardAt !== undefined && { heardAt: iso(heardAt) }),
+    })),
     batches: batches.map(batchJson),
     unreadable: unreadable.map(batchJson),
     pauses: pauses.map(pauseJson),

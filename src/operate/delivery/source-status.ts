@@ -13,6 +13,7 @@ import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
 import { namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import type { Store } from '../../redis/store.ts';
 import type { BatchView } from '../batches/list-batches.ts';
 import type { LivingDaemon } from '../daemon.ts';
 
@@ -33,15 +34,18 @@ export type SourceStatus = {
   /** The first of them. */
   waitingFiles?: WaitingFile[];
   last?: { batch: string; file: string; at: number };
+  /** Of an export with `countRewrites`: when its last file came or was written again. */
+  heardAt?: number;
 };
 
 /** The sources, with the last file of each among the newest batches. `daemons`: one of them may have marked the inboxes. */
 export async function sourcesOf(
-  { config, clock }: { config: Config; clock: Pick<Clock, 'now'> },
+  { config, clock, store }: { config: Config; clock: Pick<Clock, 'now'>; store: Pick<Store, 'redis' | 'keys'> },
   newest: readonly Batch[],
   daemons: readonly LivingDaemon[],
 ): Promise<SourceStatus[]> {
   const last = lastBatches(newest);
+  const heard = await store.redis.hgetall(store.keys.heard);
   const { sources } = redactedConfig(config);
   return Promise.all(
     sources.map(async (source, i) => {
@@ -58,6 +62,7 @@ export async function sourcesOf(
         ...(ignored === undefined ? {} : { ignored }),
         ...(checked.state === 'other environment' ? {} : await waitingOf(config.sources[i], config, clock.now())),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
+        ...(source.type === 'export' && source.countRewrites && heard[name] ? { heardAt: Number(heard[name]) } : {}),
       };
     }),
   );
