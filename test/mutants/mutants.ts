@@ -257,6 +257,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/intake/stability.test.ts'],
   },
   {
+    without: 'the row that a mapping requires at the end of a table',
+    file: 'src/parse/csv/inspect-table.ts',
+    find: 'lastRow.require(header);',
+    replace: '',
+    tests: ['test/parse/csv/last-row.test.ts'],
+  },
+  {
+    without: 'the refusal of rows below the row that ends a table',
+    file: 'src/parse/csv/joined-or-cut.ts',
+    find: 'if (end !== undefined) throw rowBelow(row, end);',
+    replace: '',
+    tests: ['test/parse/csv/last-row.test.ts'],
+  },
+  {
+    without: 'rewrites of an export with the same content as signs of life',
+    file: 'src/intake/export.ts',
+    find: "if (verdict === 'unchanged') onRewrite",
+    replace: 'if (false) onRewrite',
+    tests: ['test/intake/export.test.ts'],
+  },
+  {
     without: 'the look at the end of a file',
     file: 'src/intake/looks-complete.ts',
     find: "if (count(last, delimiter) < count(header, delimiter)) return 'its last row is shorter than its header';",
