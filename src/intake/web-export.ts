@@ -7,7 +7,7 @@ import { exportAbsent } from '../log/events/intake.ts';
 import { LIMITS } from '../order/limits.ts';
 import { download, shownAddress } from './download.ts';
 import { type ExportDeps, handOver, type OnRewrite } from './export.ts';
-import type { ExportVersions } from './export-versions.ts';
+import type { ExportVersions, Validators } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
 export type WebExportDeps = Pick<ExportDeps, 'source' | 'spool' | 'clock' | 'log' | 'claim' | 'onReady'> & {
@@ -50,9 +50,7 @@ export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch
     reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
     const verdict = await handOver(got.copy, deps);
-    const { etag, lastModified } = got.validators;
-    const isNewer = etag !== validators?.etag || lastModified !== validators?.lastModified;
-    if (verdict === 'unchanged' && isNewer) onRewrite?.(clock.now());
+    if (verdict === 'unchanged' && isNewer(got.validators, validators)) onRewrite?.(clock.now());
     await deps.validators.keep(got.validators);
   }
 
@@ -81,6 +79,10 @@ export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch
       await stopped;
     },
   };
+}
+
+function isNewer(now: Validators, before: Validators | undefined): boolean {
+  return now.etag !== before?.etag || now.lastModified !== before?.lastModified;
 }
 
 function asPoSyncError(error: Error): PoSyncError {

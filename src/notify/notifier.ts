@@ -49,9 +49,8 @@ const REMEMBERED = 30 * 86_400;
  * creates the field sends the notice.
  */
 export function createNotifier(deps: NotifierDeps) {
-  const { redis, keys, time } = deps.store;
+  const { redis, keys } = deps.store;
   const startedAt = deps.clock.monotonic();
-  const ledgerTimeOf = (at: number) => time.now() - Math.max(0, deps.clock.now() - at);
 
   /**
    * Checks all ongoing conditions: pauses, held and unsettled batches, silent sources. `notTaken`: the files that a running
@@ -79,23 +78,6 @@ export function createNotifier(deps: NotifierDeps) {
     }
   }
 
-  /**
-   * A file of the source could be read. A fix file or a correction says only that the source is in use: people send them
-   * also while its own file is missing.
-   */
-  async function heard({ source, startedAt, inspection, isForm }: Heard): Promise<void> {
-    const at = ledgerTimeOf(startedAt);
-    if (inspection?.isFixFile || isForm) return void (await redis.hsetnx(keys.heard, source, String(at)));
-    await rewritten(source, startedAt);
-  }
-
-  /** A file of the source came or was written again at this time of this host. */
-  async function rewritten(source: string, writtenAt: number): Promise<void> {
-    const at = ledgerTimeOf(writtenAt);
-    const before = Number((await redis.hget(keys.heard, source)) ?? 0);
-    if (at > before) await redis.hset(keys.heard, source, String(at));
-  }
-
   /** This daemon settled a batch, or found that the file of one that was done had been changed. */
   async function settled(batch: Batch, needPerson: number): Promise<void> {
     if (needPerson === 0) return;
@@ -111,7 +93,29 @@ export function createNotifier(deps: NotifierDeps) {
     else deps.send(batchNeedsPerson({ ...facts, orders: total, needPerson, counts }));
   }
 
-  return { tick, heard, rewritten, settled };
+  return { tick, ...createHearing(deps), settled };
+}
+
+/** Builds what remembers when a source last had a file. */
+function createHearing({ store: { redis, keys, time }, clock }: Pick<NotifierDeps, 'store' | 'clock'>) {
+  const ledgerTimeOf = (at: number) => time.now() - Math.max(0, clock.now() - at);
+  /**
+   * A file of the source could be read. A fix file or a correction says only that the source is in use: people send them
+   * also while its own file is missing.
+   */
+  async function heard({ source, startedAt, inspection, isForm }: Heard): Promise<void> {
+    const at = ledgerTimeOf(startedAt);
+    if (inspection?.isFixFile || isForm) return void (await redis.hsetnx(keys.heard, source, String(at)));
+    await rewritten(source, startedAt);
+  }
+  /** A file of the source came or was written again at this time of this host. */
+  async function rewritten(source: string, writtenAt: number): Promise<void> {
+    const at = ledgerTimeOf(writtenAt);
+    const before = Number((await redis.hget(keys.heard, source)) ?? 0);
+    if (at > before) await redis.hset(keys.heard, source, String(at));
+  }
+
+  return { heard, rewritten };
 }
 
 async function checkPause(reported: readonly string[], deps: NotifierDeps): Promise<void> {

@@ -271,7 +271,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/parse/csv/last-row.test.ts'],
   },
   {
-    without: 'rewrites of an export with the same content as signs of life',
+    without: 'what a rewrite of an export with the same content says',
     file: 'src/intake/export.ts',
     find: "if (verdict === 'unchanged') onRewrite",
     replace: 'if (false) onRewrite',
