@@ -11,6 +11,11 @@ export function isLeftAlone(name: string, doneFile: boolean): boolean {
   return HIDDEN.test(name) || UNFINISHED.test(name) || OF_WINDOWS.test(name) || (doneFile && DONE.test(name));
 }
 
+/** Whether the name is one that programs give a file until it is complete. */
+export function isUnfinished(name: string): boolean {
+  return UNFINISHED.test(name) && !HIDDEN.test(name);
+}
+
 /** The file whose presence signals that `name` is complete. */
 export function doneFileOf(name: string): string {
   return `${name}.done`;

@@ -3,10 +3,10 @@ import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
-import { duration } from '../core/format.ts';
+import { counted, duration } from '../core/format.ts';
 import { mayRead, NOT_PERMITTED } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
-import { doneFileOf, isLeftAlone } from './names.ts';
+import { doneFileOf, isLeftAlone, isUnfinished } from './names.ts';
 import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './stability.ts';
 
 /**
@@ -60,6 +60,37 @@ export async function waitingFiles(
     found.push({ name, ...ageOf(stats, now), unchangedMs: Math.round(unchanged), ...(reason && { reason }) });
   }
   return found;
+}
+
+/** Files with a name such as `a.csv.part` that have not changed for a while: how many, and the first of them, the oldest first. */
+export type LeftAlone = { total: number; files: { name: string; unchangedMs: number }[] };
+
+/** After this time, such a file is probably the rest of an upload that failed. Milliseconds. */
+const LEFT_BEHIND = 10 * 60_000;
+
+/** The files that are left alone because of their names and have not changed for ten minutes; undefined where there are none. */
+export async function leftAloneIn(
+  { path: inbox }: Pick<InboxSource, 'path'>,
+  now: number,
+): Promise<LeftAlone | undefined> {
+  const entries = await readdir(inbox, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((one) => one.isFile() && isUnfinished(one.name)).map(({ name }) => name);
+  const looked = await Promise.all(
+    names.slice(0, MOST_EXAMINED).map(async (name) => {
+      const { ctimeMs = now } = (await lstat(path.join(inbox, name)).catch(() => undefined)) ?? {};
+      return { name, unchangedMs: Math.round(now - ctimeMs) };
+    }),
+  );
+  const old = looked.filter(({ unchangedMs }) => unchangedMs >= LEFT_BEHIND);
+  if (old.length === 0) return undefined;
+  return { total: old.length, files: old.toSorted((a, b) => b.unchangedMs - a.unchangedMs).slice(0, MOST_SHOWN) };
+}
+
+/** `1 file is left alone because of its name: half.csv.part (2 h)`. */
+export function leftAloneText({ total, files }: LeftAlone): string {
+  const shown = files.map(({ name, unchangedMs }) => `${name} (${duration(unchangedMs)})`).join(', ');
+  const more = total === files.length ? '' : ` and ${total - files.length} more`;
+  return `${counted(total, 'file')} ${total === 1 ? 'is left alone because of its name' : 'are left alone because of their names'}: ${shown}${more}`;
 }
 
 /** Some file systems keep no time of creation, and give none or that of the last change. */

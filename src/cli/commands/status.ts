@@ -3,6 +3,7 @@ import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
+import { leftAloneText } from '../../intake/waiting.ts';
 import { daemonCounts, isBeating } from '../../operate/daemon.ts';
 import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import {
@@ -193,13 +194,11 @@ function inboxLines(status: Status, { columns }: Format): string {
 }
 
 function ignoredLines({ sources }: Status, { columns }: Format): string {
-  const lines = sources.flatMap(({ name, ignored }) =>
-    ignored === undefined
-      ? []
-      : [`${name}: ${printable(ignoredText(ignored))}`, ignoredRemedy(ignored)].flatMap((text) =>
-          wrapped(text, columns),
-        ),
-  );
+  const texts = sources.flatMap(({ name, ignored, leftAlone }) => [
+    ...(ignored ? [`${name}: ${printable(ignoredText(ignored))}`, ignoredRemedy(ignored)] : []),
+    ...(leftAlone ? [`${name}: ${printable(leftAloneText(leftAlone))}`] : []),
+  ]);
+  const lines = texts.flatMap((text) => wrapped(text, columns));
   return lines.map((line) => `${line}\n`).join('');
 }
 

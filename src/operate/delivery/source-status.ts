@@ -11,7 +11,7 @@ import { matchesAny } from '../../intake/export.ts';
 import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
-import { namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
+import { type LeftAlone, leftAloneIn, namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import type { BatchView } from '../batches/list-batches.ts';
@@ -33,6 +33,8 @@ export type SourceStatus = {
   waiting?: number;
   /** The first of them. */
   waitingFiles?: WaitingFile[];
+  /** Files in an inbox with a name such as `a.csv.part` that have not changed for ten minutes; absent when there are none. */
+  leftAlone?: LeftAlone;
   last?: { batch: string; file: string; at: number };
   /** Of an export with `countRewrites`: when its last file came or was written again. */
   heardAt?: number;
@@ -113,12 +115,13 @@ async function waitingOf(
   source: Source | undefined,
   config: Config,
   now: number,
-): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles'>> {
+): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles' | 'leftAlone'>> {
   if (source?.type !== 'inbox') return {};
-  const names = await namesToTake(source);
-  if (names.length === 0) return {};
+  const [names, leftAlone] = await Promise.all([namesToTake(source), leftAloneIn(source, now)]);
+  const left = leftAlone === undefined ? {} : { leftAlone };
+  if (names.length === 0) return left;
   const tableEnd = mappingFor(config, source.name);
-  return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, tableEnd }) };
+  return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, tableEnd }), ...left };
 }
 
 /** What decides whether files of inboxes are taken. */

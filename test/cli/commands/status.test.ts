@@ -93,6 +93,21 @@ describe('the status', () => {
     );
   });
 
+  it('names what a daemon cannot take, and what is left alone because of its name, as its schema has it', async () => {
+    const [source] = STATUS.sources;
+    const leftAlone = { total: 1, files: [{ name: 'half.csv.part', unchangedMs: 7_200_000 }] };
+    const notTaken = [{ source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv.', remedy: 'Set it.' }];
+    const status = { ...STATUS, notTaken, sources: source ? [{ ...source, leftAlone }] : [] };
+    const text = statusText(status, { paint: plain, columns: undefined });
+    expect(text).toContain('\nNot taken\n  a.csv of source inbox: No permission to read a.csv. Set it.\n');
+    expect(text).toContain('\nNot read\n  inbox: 1 file is left alone because of its name: half.csv.part (2 h)\n');
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    expect(shown).toMatchObject({ notTaken, sources: [{ leftAlone }] });
+  });
+
   it('is readable without color', () => {
     expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
       [
