@@ -27,6 +27,22 @@ export function pauseAdvice(code: string): string | undefined {
   return /^http-(3..|403|404|405)$/.test(code) ? 'check baseUrl and what this client may do at the API' : undefined;
 }
 
+/** What ends a pause and what a person does about it, in a sentence. */
+export function pauseRemedy({ code }: Pick<Pause, 'code'>): string {
+  const end = endOf({ code });
+  if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
+  if (code === NEW_LEDGER) return "It ends when the API's list has been read; po-sync resume starts without it.";
+  if (end === 'list')
+    return "It ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list.";
+  const advice = pauseAdvice(code);
+  const begin = advice === undefined ? 'Nothing to do: it' : `${upperFirst(advice)}; then it`;
+  return `${begin} ends automatically when the API accepts an order.`;
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** What a reader sees of a pause after "paused". */
 export function pausedText(pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>, now: number): string {
   const { since, seenAt = since } = pause;

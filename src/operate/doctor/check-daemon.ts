@@ -13,12 +13,16 @@ import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
+import { shorten } from '../../order/text.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
 import { daemonCounts, holderOf, isBeating, livingDaemons } from '../daemon.ts';
-import { causeText } from '../delivery/pause-delivery.ts';
+import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
 import { type Finding, failure } from './finding.ts';
+
+/** Characters of the reason of a pause; status shows all of it. */
+const LONGEST_REASON = 120;
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
@@ -30,8 +34,9 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkMarkers(place, config)),
     ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
-      const remedy = 'Run po-sync status to see what ends the pause.';
-      return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };
+      const reason = shorten(pause.reason, LONGEST_REASON);
+      const message = `paused ${causeText({ ...pause, reason })}`;
+      return { check: 'delivery', state: 'warn', message, remedy: pauseRemedy(pause) };
     }),
     ...(await checkRunning(place, config)),
     ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>

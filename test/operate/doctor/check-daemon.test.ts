@@ -118,6 +118,22 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([['delivery', 'warn', 'paused by root: test']]);
   });
 
+  it.each([
+    [
+      'http-403',
+      'Check baseUrl and what this client may do at the API; then it ends automatically when the API accepts',
+    ],
+    ['api-down', 'Nothing to do: it ends automatically when the API accepts an order.'],
+    ['operator', 'Run po-sync resume when delivery may continue.'],
+    ['ledger-new', "It ends when the API's list has been read; po-sync resume starts without it."],
+    ['ledger-rolled-back', "It ends when the API's list has been read; without a list run po-sync reconcile"],
+  ])('says what to do about a pause %s, and the beginning of a long reason', async (code, remedy) => {
+    await store.redis.hset(store.keys.breaker, { code, reason: 'x'.repeat(500), since: 1, probeAt: 2 });
+    const [finding] = await checkDaemon(store, configWith(noPort));
+    expect(finding?.remedy).toContain(remedy);
+    expect(finding?.message).toContain(`${'x'.repeat(119)}…`);
+  });
+
   it('warns of orders that the list of the API shows more than once', async () => {
     await store.redis.hset(store.keys.listedTwice, 'PO-1', 2, 'PO-2', 3);
     const message = "2 orders were created twice: the API's list shows them more than once";
