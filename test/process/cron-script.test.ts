@@ -54,3 +54,20 @@ it('the script for cron mails what needs a person and why a run failed, and does
   const log = await readFile(path.join(folder, 'log/runs.log'), 'utf8');
   expect(log.match(/^exit code/gm)).toHaveLength(2);
 });
+
+it('the lines for cron pause delivery with their reason, and resume it', async () => {
+  await using place = await openWorkplace();
+  await writeScript(place);
+  const page = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
+  const [, block = ''] = /^```cron\n(59 14 .*?)^```/ms.exec(page) ?? [];
+  const [pause = '', resume = ''] = block.split('\n').map((line) =>
+    line
+      .replace(/^(?:\S+ ){5}/, '')
+      .replace('/etc/po-sync/', `${place.folder}/etc/`)
+      .replace('/opt/po-sync', ROOT),
+  );
+  expect(await run(place.folder, 'sh', ['-c', pause])).toBe(0);
+  expect((await place.run(['status'])).out).toContain('maintenance of the API until 15:03');
+  expect(await run(place.folder, 'sh', ['-c', resume])).toBe(0);
+  expect(JSON.parse((await place.run(['status', '--json'])).out).pauses).toEqual([]);
+});

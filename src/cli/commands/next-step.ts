@@ -46,6 +46,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'failed':
       return [
         ...(open === undefined ? [] : usedLines(open, state)),
+        'If the API accepts other orders, the order itself may be the cause: correct it in the fix file of its report.',
         'When the API works again, send the order again:',
         `  po-sync dead-letters retry --order ${order}`,
       ];

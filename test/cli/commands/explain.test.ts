@@ -55,6 +55,9 @@ it('an order with more attempts than are allowed says how many count', () => {
   expect(shown({ ...base, state: 'failed', open })).toContain(
     '2 of 4 attempts count toward delivery.attempts. Not counted: attempts that say nothing about the order, such as HTTP 429 or a refused connection, and attempts before a retry.\n',
   );
+  expect(shown({ ...base, state: 'failed', open })).toContain(
+    'If the API accepts other orders, the order itself may be the cause:',
+  );
   expect(shown({ ...base, state: 'failed', open: { ...open, used: 4 } })).not.toContain('delivery.attempts');
   expect(shown({ ...base, state: 'refused', open: { ...open, used: 0 } })).not.toContain('delivery.attempts');
 });
