@@ -223,8 +223,10 @@ export function statusJson({
     now: iso(now),
     orders: { accepted, needPerson: rest.deadLetters, ...(oldest && { needPersonSince: iso(oldest.since) }) },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
-    daemons: daemons.map(({ notices, notTaken: _, ...daemon }) => ({
+    daemons: daemons.map(({ notices, ...daemon }) => ({
       ...daemon,
+      // The status has them for all daemons.
+      notTaken: undefined,
       since: iso(daemon.since),
       ...(notices && { notices: notices.map((trouble) => ({ ...trouble, at: iso(trouble.at) })) }),
     })),
