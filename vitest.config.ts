@@ -32,6 +32,7 @@ const LONG = [
   'test/cli/commands/sandbox.test.ts',
   'test/end-to-end/dead-letters-close.test.ts',
   'test/end-to-end/exit-code.test.ts',
+  'test/end-to-end/export-items.test.ts',
   'test/end-to-end/export.test.ts',
   'test/end-to-end/former-address.test.ts',
   'test/end-to-end/lost-redis.test.ts',

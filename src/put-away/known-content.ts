@@ -10,7 +10,9 @@ import { NUMBER_IN_PROGRESS, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } 
 import { type CheckedOrder, firstItems, type InvalidOrder, type Order } from '../order/order.ts';
 import { DUPLICATE, NOT_ACCEPTED } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { inspectFile } from '../parse/inspect.ts';
+import { keptItemsOf, readKept } from '../report/results.ts';
 import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 
@@ -28,7 +30,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
- * from the settled file that brought it, if that is still there.
+ * from the settled file that brought it, or what was kept of an export, if that is still there.
  */
 export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, config }: Deps): KnownContent {
   let reads = 0;
@@ -59,15 +61,28 @@ export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, confi
   async function readInto(found: Map<string, Order>, no: number, wanted: Map<string, string>): Promise<void> {
     const name = await batches.nameOf(no);
     const other = name === undefined ? undefined : await batches.find(name);
-    const path = other?.settledPath ?? other?.path;
-    if (other === undefined || path === undefined || (await stat(path)).size > MOST_BYTES) return;
-    const { mapping, originals } = await howToRead(path, other.source, { config, batches });
-    for await (const order of readOrders(path, await inspectFile(path, mapping, { originals }))) {
-      if (!order.valid || wanted.get(order.number) !== digestOf(order.order)) continue;
-      found.set(order.number, order.order);
-      wanted.delete(order.number);
+    if (other === undefined) return;
+    for await (const order of contentIn(other)) {
+      const number = order.purchaseOrderNumber;
+      if (wanted.get(number) !== digestOf(order)) continue;
+      found.set(number, order);
+      wanted.delete(number);
       if (wanted.size === 0) return;
     }
+  }
+
+  async function* contentIn(other: Batch): AsyncGenerator<Order> {
+    const kept = keptItemsOf(other, config.reports.path);
+    const path = kept ?? other.settledPath ?? other.path;
+    if ((await stat(path)).size > MOST_BYTES) return;
+    if (kept !== undefined) {
+      for await (const { purchaseOrderNumber, items } of readKept(kept))
+        yield { purchaseOrderNumber, orderState: PURCHASE_ORDER.state, items };
+      return;
+    }
+    const { mapping, originals } = await howToRead(path, other.source, { config, batches });
+    for await (const order of readOrders(path, await inspectFile(path, mapping, { originals })))
+      if (order.valid) yield order.order;
   }
 }
 

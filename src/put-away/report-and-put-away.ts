@@ -43,11 +43,9 @@ export function createReportAndPutAway(context: SettlementContext) {
       const corrects = new Set<string>();
       const { orders: found, leftOut } = await ordersOf({ ...batch, path: claim.path }, corrects, context);
       const orders = closeFixed(fixedDeps, found, batch.batch);
-      await writeAnswered(
-        { folder, report, shape: batch.inspection?.shape, orders, leftOut },
-        config,
-        batch.inspection,
-      );
+      const { inspection } = batch;
+      const input = { folder, report, shape: inspection?.shape, orders, leftOut, keepsItems: isCopy(batch) };
+      await writeAnswered(input, config, inspection);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
     } else await reportWithoutFile(batch, report, context);
@@ -65,13 +63,17 @@ export function createReportAndPutAway(context: SettlementContext) {
       const orders = closeFixed(fixedDeps, joined(original?.orders ?? nothing(), batch, context), batch.batch);
       const identity = await identityOf(batch, context);
       const input = { folder, report: { ...report, ...identity }, shape: original?.shape, orders };
-      await writeAnswered(input, config, { ...batch.inspection, shape: original?.shape });
+      const read = { ...batch.inspection, shape: original?.shape };
+      await writeAnswered({ ...input, keepsItems: isCopy(batch) }, config, read);
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
 
   return { reportOf, settleFinished, settleUnreadable: createSettleUnreadable(context, { reportOf, putAway }) };
 }
+
+/** Its file is removed when it is done. */
+const isCopy = ({ kind }: Batch) => kind !== 'inbox';
 
 type UnreadableDeps = { reportOf: ReturnType<typeof createReportOfBatch>; putAway: ReturnType<typeof createPutAway> };
 

@@ -1,6 +1,11 @@
+import { join } from 'node:path';
 import { counted, orders } from '../core/format.ts';
-import { KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
+import { digestOf } from '../order/digest.ts';
+import type { CheckedOrder, Item } from '../order/order.ts';
+import { DUPLICATE, KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
+import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The columns of `results.csv`. */
@@ -76,4 +81,42 @@ export function shownBeforeTexts({ waiting, nameless }: ShownBefore): string[] {
     );
   }
   return texts;
+}
+
+/** An order of a batch whose file is not kept, as it was read. `lines`: of all its rows, if it has several. */
+export type KeptOrder = { purchaseOrderNumber: string; line: number; lines?: number[]; items: Item[] };
+
+/** In the report of an export: a JSON array with one order a line. */
+export const KEPT_ITEMS = 'items.json';
+
+/** An order that this file brought; undefined for one that failed its checks, or that an export only repeats. */
+export function keptOrder(order: CheckedOrder, { outcome }: OrderResult): KeptOrder | undefined {
+  if (!order.valid || outcome === DUPLICATE) return undefined;
+  const { purchaseOrderNumber, items } = order.order;
+  const lines = [...new Set(order.records.map(({ place }) => place.line))];
+  return { purchaseOrderNumber, line: order.place.line, ...(lines.length > 1 && { lines }), items };
+}
+
+/** Where the items of a finished batch are kept because its file is not: the copy of an export is removed. */
+export function keptItemsOf({ batch, kind, state }: Batch, reports: string): string | undefined {
+  return kind !== 'inbox' && state === 'done' ? join(reports, batch, KEPT_ITEMS) : undefined;
+}
+
+/** Reads the orders one at a time. Rejects with ENOENT for a batch that kept none. */
+export function readKept(path: string): AsyncGenerator<KeptOrder> {
+  return readList<KeptOrder>(path);
+}
+
+type Wanted = { path: string; number: string; digest?: string; line?: number };
+
+/** The kept order with this digest, or without one the order on `line` if that is given; `other`: only other ones have the number. */
+export async function findKept({ path, number, digest, line }: Wanted, signal: AbortSignal) {
+  let isThere = false;
+  for await (const one of readKept(path)) {
+    signal.throwIfAborted();
+    if (one.purchaseOrderNumber !== number) continue;
+    if (digest === undefined ? line === undefined || one.line === line : digestOf(one) === digest) return one;
+    isThere = true;
+  }
+  return isThere ? ('other' as const) : undefined;
 }

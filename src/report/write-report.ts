@@ -14,7 +14,7 @@ import { openFixWorkbook } from './fix-file/workbook.ts';
 import { type LeftOutOrders, leftOutTexts } from './left-out.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, reportJson } from './report.ts';
-import { RESULTS_HEADER, resultLine, shownBeforeTexts } from './results.ts';
+import { KEPT_ITEMS, type KeptOrder, keptOrder, RESULTS_HEADER, resultLine, shownBeforeTexts } from './results.ts';
 import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
 /**
@@ -40,6 +40,8 @@ export type ReportInput = {
   orders: AsyncIterable<ReportedOrder>;
   /** Called after the last order: what `skipWhere` left out although it was sent. */
   leftOut?: () => Promise<LeftOutOrders | undefined>;
+  /** The file is removed when its batch ends, as the copy of an export: the items that it brought are kept. */
+  keepsItems?: boolean;
 };
 
 /**
@@ -57,16 +59,18 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
   const results = await draft('results.csv');
   const deadLetters = await draft('dead-letters.json');
   const corrections = await draft(CORRECTIONS);
+  const kept = input.keepsItems ? await draft(KEPT_ITEMS) : undefined;
   const fix = shape === undefined ? undefined : await draft(fixFileName(shape.format));
   const page = await draft('report.html');
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const { story, corrected } = await writeOrders(orders, {
+  const { story, corrected, keeps } = await writeOrders(orders, {
     batch: report.batch,
     results,
     deadLetters,
     corrections,
+    kept,
     fix,
     shape,
   });
@@ -76,7 +80,15 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
   await page.write(reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
   await summary.write(reportJson(complete));
 
-  const files = [results, deadLetters, ...(corrected > 0 ? [corrections] : []), ...fixes, page, summary];
+  const files = [
+    results,
+    deadLetters,
+    ...(corrected > 0 ? [corrections] : []),
+    ...(kept && keeps ? [kept] : []),
+    ...fixes,
+    page,
+    summary,
+  ];
   for (const file of files) await file.seal();
   await removeFixFiles(
     folder,
@@ -120,20 +132,23 @@ type OrderFiles = {
   results: Draft;
   deadLetters: Draft;
   corrections: Draft;
+  kept: Draft | undefined;
   fix: Draft | undefined;
   shape: FileShape | undefined;
 };
 
-/** `corrected`: how many orders have rows that came back. */
+/** `corrected`: how many orders have rows that came back; `keeps`: whether items were kept. */
 async function writeOrders(
   orders: AsyncIterable<ReportedOrder>,
   files: OrderFiles,
-): Promise<{ story: Story; corrected: number }> {
-  const { batch, results, deadLetters, corrections, fix, shape } = files;
+): Promise<{ story: Story; corrected: number; keeps: boolean }> {
+  const { batch, results, deadLetters, corrections, kept, fix, shape } = files;
   const story = newStory();
   const [list, correctionList] = [createList<DeadLetter>(), createList<CorrectedOrder>()];
+  const keptList = createList<KeptOrder>();
   const neighbors = createNeighbors();
   let corrected = 0;
+  let keeps = false;
   const form = shape && fixFile(shape, batch);
   const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
     if (deadLetter === undefined) return;
@@ -144,18 +159,22 @@ async function writeOrders(
   await results.write(RESULTS_HEADER);
   if (form !== undefined) await fix?.write(form.opening());
   for await (const reported of orders) {
-    const { result, deadLetter, corrected: correction } = reported;
+    const { order, result, deadLetter, corrected: correction } = reported;
+    const brought = kept && keptOrder(order, result);
     addOrder(story, result, deadLetter);
     await results.write(resultLine(result));
     if (correction !== undefined) await corrections.write(correctionList.entry(correction));
     if (correction !== undefined) corrected += 1;
+    if (brought !== undefined) await kept?.write(keptList.entry(brought));
+    keeps ||= brought !== undefined;
     for (const one of neighbors.add(reported)) await writeLetter(one);
   }
   for (const one of neighbors.rest()) await writeLetter(one);
   await deadLetters.write(list.closing());
   await corrections.write(correctionList.closing());
+  await kept?.write(keptList.closing());
   if (form !== undefined) await fix?.write(form.closing());
-  return { story, corrected };
+  return { story, corrected, keeps };
 }
 
 /** Rows that wait for their order; memory must not grow with the file. */

@@ -50,7 +50,11 @@ it('after Redis has lost its data, the orders of an export that the API has are 
     [0, 2],
   ]);
   const { content } = JSON.parse((await place.run(['--json', 'explain', 'GOOD-1'])).out);
-  expect(content.message).toContain('It was sent from erp.csv. po-sync keeps no copy of an export.');
+  expect(content).toMatchObject({
+    status: 'sent',
+    items: [{ articleCode: 'A', quantity: 1 }],
+    message: expect.stringContaining('As sent: line 2 of erp.csv, as kept in '),
+  });
 });
 
 it('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {

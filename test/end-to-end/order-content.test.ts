@@ -184,19 +184,6 @@ describe('the file of an accepted order', () => {
   });
 });
 
-describe('an order of an export', () => {
-  it('has no items to show after its batch, because the copy is removed', async () => {
-    const source = "- { name: erp, type: export, path: 'export/orders.csv', stable: 100ms, poll: 200ms }";
-    await using place = await openWorkplace({ source });
-    await mkdir(path.join(place.folder, 'export'));
-    await writeFile(path.join(place.folder, 'export', 'orders.csv'), `${HEAD}E-1,A,1\n`);
-    await once(place);
-    const content = await contentOf(place, 'E-1');
-    expect(content).toMatchObject({ status: 'missing', message: expect.stringContaining('such as an export') });
-    expect(content).not.toHaveProperty('items');
-  });
-});
-
 describe('an order that po-sync did not send', () => {
   it('shows those that a file brought and the API had before, and none without that file', async () => {
     await using place = await openWorkplace();

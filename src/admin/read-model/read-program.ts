@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
-import { correctedBatch, findOrder } from '../../operate/orders/find-in-file.ts';
-import { createItemReads } from '../../operate/orders/items-in-file.ts';
+import { findOrder } from '../../operate/orders/find-in-file.ts';
+import { correctedBatch, createItemReads } from '../../operate/orders/items-in-file.ts';
 import { type Closed, type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';

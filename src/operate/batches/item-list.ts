@@ -120,10 +120,10 @@ function digestIn(known: Known | undefined): string | undefined {
 async function* itemsOf(
   { batch: name }: ListedBatch,
   digests: ReadonlyMap<string, string>,
-  { batches }: ItemContext,
+  { batches, config }: ItemContext,
   read: ReadInTurn,
 ): ItemReading {
   const batch = digests.size === 0 ? undefined : await batches.find(name);
-  const file = batch && fileOf(batch);
+  const file = batch && fileOf(batch, config);
   return file === undefined ? 'missing' : yield* read({ ...file, digests });
 }

@@ -7,7 +7,7 @@ import { WERE_RESTORED } from '../../order/fixing.ts';
 import type { CheckedOrder, Item, ValidOrder } from '../../order/order.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
-import { batchNamedIn } from '../../parse/read-fix-file.ts';
+import { findKept } from '../../report/results.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { readOrders } from '../../validate/read-orders.ts';
 
@@ -16,7 +16,7 @@ export const SEARCH_TAKES = 5_000;
 
 /**
  * An order of a batch. `kind`: `inbox` for a file in one of our folders inside an inbox. `digest`: of the content that was
- * sent; without it, the order of the unchanged file is wanted, on `line` if that is given. `sha256`: of the file as it was admitted.
+ * sent; without it, the order of the unchanged file is wanted, on `line` if that is given. `sha256`: of the file as it was admitted. `isKept`: the file is `items.json` of a report.
  */
 export type WantedOrder = {
   number: string;
@@ -26,6 +26,7 @@ export type WantedOrder = {
   digest?: string;
   line?: number;
   sha256?: string;
+  isKept?: boolean;
 };
 
 /**
@@ -45,6 +46,7 @@ export type FoundInFile =
  */
 export async function findInFile(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
   try {
+    if (wanted.isKept) return await searchKept(wanted, signal);
     await using opened = await openClaim(wanted);
     return await search({ ...wanted, path: opened.path }, deps, signal);
   } catch (error) {
@@ -65,6 +67,13 @@ async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSig
     return { found: 'same', items: order.order.items, line: order.place.line, lines, isRestored };
   }
   return { found: 'other', isChanged };
+}
+
+/** An order that a report did not keep has no items to show. */
+async function searchKept(wanted: WantedOrder, signal: AbortSignal): Promise<FoundInFile> {
+  const kept = await findKept(wanted, signal);
+  if (kept === undefined || kept === 'other') return kept ? { found: 'other', isChanged: true } : { found: 'missing' };
+  return { found: 'same', isRestored: false, items: kept.items, line: kept.line, lines: kept.lines ?? [kept.line] };
 }
 
 /** The first pass over a file as admission reads it; `refusal`: why it must not be read. */
@@ -102,16 +111,6 @@ export function faultOf(error: unknown): FoundInFile {
       return { found: 'other', isChanged: true };
     default:
       return { found: 'unreadable', code };
-  }
-}
-
-/** The batch that the file of a fix file corrects; undefined for any other file, and for one that cannot be read. */
-export async function correctedBatch(wanted: Pick<WantedOrder, 'kind' | 'path'>): Promise<string | undefined> {
-  try {
-    await using opened = await openClaim(wanted);
-    return await batchNamedIn(opened.path);
-  } catch {
-    return undefined;
   }
 }
 

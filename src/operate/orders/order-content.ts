@@ -1,7 +1,9 @@
+import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Item, Order } from '../../order/order.ts';
+import { keptItemsOf } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, linesText, sentBy } from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
@@ -36,7 +38,7 @@ export type OrderContent = {
   lines?: readonly number[];
 };
 
-type Deps = Pick<OperatorContext, 'ledger' | 'batches'> & { search: SearchFile };
+type Deps = Pick<OperatorContext, 'ledger' | 'batches'> & { config: Pick<Config, 'reports'>; search: SearchFile };
 
 /** Files in which the items of an order that the API had before are searched. */
 const MOST_FILES = 3;
@@ -125,27 +127,28 @@ async function notInLedger(
 type Wanted = Pick<WantedOrder, 'number' | 'digest' | 'line'>;
 
 /** Reads the file of a batch, wherever it is now. */
-async function inBatch(name: string, wanted: Wanted, { batches, search }: Deps): Promise<OrderContent> {
+async function inBatch(name: string, wanted: Wanted, { batches, config, search }: Deps): Promise<OrderContent> {
   const batch = await batches.find(name);
-  const path = pathOf(batch);
-  if (batch === undefined || path === undefined) return { status: 'missing', message: goneWith(batch), batch: name };
-  const found = await search(wantedIn(batch, path, wanted));
-  if (found.found !== 'missing') return contentOf(found, { batch: name, path, ...given(wanted.line) }, wanted);
+  const place = batch && fileOf(batch, config);
+  if (batch === undefined || place === undefined) return { status: 'missing', message: goneWith(batch), batch: name };
+  const found = await search(wantedIn(batch, place, wanted));
   // The file may have been put away since its batch was looked up.
-  const now = await batches.find(name);
-  const moved = pathOf(now);
-  const again =
-    now !== undefined && moved !== undefined && moved !== path ? await search(wantedIn(now, moved, wanted)) : found;
-  return contentOf(again, { batch: name, path: moved ?? path, ...given(wanted.line) }, wanted);
+  const now = found.found === 'missing' ? await batches.find(name) : undefined;
+  const moved = now && fileOf(now, config);
+  const isMoved = now !== undefined && moved !== undefined && moved.path !== place.path;
+  const last = isMoved ? await search(wantedIn(now, moved, wanted)) : found;
+  const { path, isKept } = moved ?? place;
+  if (isKept && last.found === 'missing') return { status: 'missing', message: goneWith(batch), batch: name };
+  return contentOf(last, { batch: name, path, ...given(wanted.line), ...(isKept && { keptOf: batch.name }) }, wanted);
 }
 
 /** That an order is in a file whose reading waits, and for what; undefined where none of these files has it. */
 export async function unreadOrder(number: string, { batches, search }: Deps): Promise<PoSyncError | undefined> {
   const waiting = (await batches.underWay()).filter(({ waitsAfter }) => waitsAfter !== undefined);
   for (const batch of waiting.slice(0, MOST_FILES)) {
-    const found = await search(wantedIn(batch, batch.path, { number }));
+    const { batch: name, name: file, kind, path, source } = batch;
+    const found = await search(wantedIn(batch, { kind, path, source }, { number }));
     if (found.found !== 'same') continue;
-    const { batch: name, name: file } = batch;
     const [why, remedy] = unreadBecause(batch);
     const message = `Order ${number} is in ${file}, ${linesText(found.line, found.lines)}, and is not read yet: ${why}.`;
     return new PoSyncError('order-unknown', message, { remedy, facts: { order: number, batch: name } });
@@ -164,57 +167,54 @@ function unreadBecause({ batch, held, waitsForList }: Batch): [why: string, reme
   return ['delivery is paused or slow', 'No action needed: po-sync reads it when delivery continues.'];
 }
 
-function pathOf(batch: Batch | undefined): string | undefined {
-  return batch?.settledPath ?? (batch?.state === 'done' ? undefined : batch?.path);
+type Place = Pick<WantedOrder, 'kind' | 'path' | 'source' | 'isKept'>;
+
+/** The file of a batch where it is now, or what the report kept of a copy that is removed; undefined for one that is gone. */
+export function fileOf(batch: Batch, { reports }: Pick<Config, 'reports'>): Place | undefined {
+  const { kind, source, settledPath, state } = batch;
+  if (settledPath !== undefined) return { kind: 'inbox', path: settledPath, source };
+  if (state !== 'done') return { kind, path: batch.path, source };
+  const kept = keptItemsOf(batch, reports.path);
+  return kept === undefined ? undefined : { kind, path: kept, source, isKept: true };
 }
 
-/** The file of a batch where it is now; undefined for one that is gone, such as the copy of an export. */
-export function fileOf(batch: Batch): Pick<WantedOrder, 'kind' | 'path' | 'source'> | undefined {
-  const path = pathOf(batch);
-  return path === undefined ? undefined : placeIn(batch, path);
-}
-
-function placeIn({ kind, source, settledPath }: Batch, path: string) {
-  return { kind: path === settledPath ? 'inbox' : kind, path, source } as const;
-}
-
-function wantedIn(batch: Batch, path: string, wanted: Wanted): WantedOrder {
-  const { begunWith } = batch;
-  return { ...wanted, ...placeIn(batch, path), ...(begunWith === undefined ? {} : { sha256: begunWith }) };
+function wantedIn({ begunWith }: Batch, place: Place, wanted: Wanted): WantedOrder {
+  return { ...wanted, ...place, ...(begunWith === undefined ? {} : { sha256: begunWith }) };
 }
 
 function lostWith({ file }: Appearance, batch: Batch | undefined): string {
   const look =
     batch === undefined || batch.kind === 'inbox'
       ? `Look for ${file} in done/ of its inbox.`
-      : `It was sent from ${file}. po-sync keeps no copy of an export.`;
+      : `It was sent from ${file}, and the report of that export has no items of it.`;
   return `The ledger was built from the API's list (Redis lost its data, or baseUrl has another value now), so po-sync cannot prove which file has these items. ${look}`;
 }
 
 function goneWith(batch: Batch | undefined): string {
   if (batch === undefined) return 'Its batch is no longer known: reports.keep has passed.';
   if (batch.kind === 'inbox') return 'Its file was removed before it was put away.';
-  return 'It came with a copy that po-sync removes when a batch is finished, such as an export.';
+  return 'It came with an export, of which po-sync keeps no copy, and the report has no items of this order.';
 }
 
 const RESTORED =
   ' po-sync restored cells that a program had changed, so the cells of this file can differ from these items.';
 
-/** Result of a search for people. No text of the file is part of it, unless the digest or the checksum proves the file. */
+/** Result of a search for people. `keptOf`: the export whose items the report kept. No text of the file is part of it, unless the digest or the checksum proves the file. */
 function contentOf(
   found: FoundInFile,
-  place: { batch: string; path: string; line?: number },
-  { digest, line }: Wanted,
+  { keptOf, ...place }: Pick<OrderContent, 'batch' | 'line'> & { path: string; keptOf?: string },
+  { digest, line }: Pick<WantedOrder, 'digest' | 'line'>,
 ): OrderContent {
   const { path } = place;
   switch (found.found) {
     case 'same': {
       const { items, line, lines, isRestored } = found;
-      const [at, reads] = [linesText(line, lines), lines.length > 1 ? 'read' : 'reads'];
+      const at = `${linesText(line, lines)} of ${keptOf === undefined ? path : `${keptOf}, as kept in ${path}`}`;
+      const read = keptOf !== undefined ? '' : lines.length > 1 ? ' read now' : ' reads now';
       const where = { ...place, items, line, ...(lines.length > 1 && { lines }) };
       return digest === undefined
-        ? { status: 'unproven', message: `As ${at} of ${path} ${reads} now.`, ...where }
-        : { status: 'sent', message: `As sent: ${at} of ${path}.${isRestored ? RESTORED : ''}`, ...where };
+        ? { status: 'unproven', message: `As ${at}${read}.`, ...where }
+        : { status: 'sent', message: `As sent: ${at}.${isRestored ? RESTORED : ''}`, ...where };
     }
     case 'other': {
       const reason = found.isChanged
