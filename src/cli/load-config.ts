@@ -26,6 +26,7 @@ import { inboxesUsedElsewhere } from '../operate/doctor/check-daemon.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
 import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { openQueue } from '../queue/queue.ts';
+import { COMMAND_WAITS } from '../redis/connection-end.ts';
 import { openStore } from '../redis/store.ts';
 import { sourceNamed } from './named-source.ts';
 import type { Shell } from './shell.ts';
@@ -105,9 +106,6 @@ function unreadable(file: string, cause: unknown): PoSyncError {
 
 /** The common flags of every command. */
 export type CommonArgs = { config?: string; environment?: string; confirm?: string; json: boolean };
-
-/** Milliseconds that a command waits for a Redis that refuses its connection; a daemon waits for it longer. */
-export const REFUSED_WITHIN = 2_000;
 
 /** The folder that contains `config/`. */
 export const PROGRAM_ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -222,8 +220,8 @@ export async function openOperatorContext(
   const [clock, log] = [systemClock, createLog({ level: 'silent', pretty: false, stream: shell.streams.err })];
   const { credentials } = await loadRedisSecrets(config, shell.env);
   const begins = (await inboxesUsedElsewhere(config)).length === 0;
-  const waits = { signal: shell.signal, refusedWithin: REFUSED_WITHIN };
-  const store = resources.use(await openStore(config, { clock, log, ...waits, credentials, reads: !confirm, begins }));
+  const deps = { clock, log, signal: shell.signal, waits: COMMAND_WAITS, credentials, reads: !confirm, begins };
+  const store = resources.use(await openStore(config, deps));
   const { redis, keys, time } = store;
   const owner = randomUUID();
   const { probe } = config.delivery;

@@ -1,6 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
 import { versionOf } from '../core/version.ts';
+import { explainLoss } from '../redis/connection-end.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
 import { addCommand, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
@@ -26,7 +27,8 @@ export async function runProgram(given: Shell): Promise<number> {
   const shell = isJson ? given : withHints(given);
   try {
     return await runCommandLine(shell, isJson);
-  } catch (error) {
+  } catch (thrown) {
+    const error = explainLoss(thrown);
     if (isJson) printJson(shell, { error: errorDocument(error) });
     else shell.err(errorText(error, shell.isTTY ? shell.columns : undefined));
     return 1;

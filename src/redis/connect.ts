@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { codeOf, interruption, PoSyncError, toError } from '../core/errors.ts';
@@ -12,6 +11,7 @@ import {
   startRemedy,
   withoutPasswords,
 } from './address.ts';
+import { onAbort, onLoss, untilAway } from './connection-end.ts';
 
 /** A connection; one type for the entire program. */
 export type { Redis } from 'ioredis';
@@ -30,12 +30,6 @@ const READ_ONLY = /\bREADONLY\b/;
 const TAKES_NO_WRITES = /\b(READONLY|NOREPLICAS)\b/;
 /** A node that another one replaced, or a cluster without one for this slot. */
 const REDIRECTS = /\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)\b/;
-/**
- * After the signal: how often Redis is asked, in milliseconds, and how many times in a row it may not have answered
- * before its connection ends: five seconds. Time alone says nothing about Redis: this process itself may have been stopped.
- */
-const ASK_EVERY = 250;
-const UNANSWERED = 20;
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR invalid password)/;
 
 type ConnectOptions = {
@@ -51,13 +45,16 @@ type ConnectOptions = {
   within?: number;
   /** Milliseconds after which a refused connection ends the wait: for commands, whose user waits. */
   refusedWithin?: number | undefined;
+  /** Milliseconds after which a connection that was lost ends, and with it the commands that wait: for commands, too. */
+  lostWithin?: number | undefined;
   /** Ends the wait for Redis, and later the connection itself if Redis is not reachable then. */
   signal?: AbortSignal | undefined;
 };
 
 /**
  * Opens a connection that survives outages and failovers: commands wait for a writable Redis instead of failing.
- * After `signal`, a Redis that does not answer for five seconds ends this connection and its duplicates: commands fail then.
+ * After `signal`, a Redis that does not answer for five seconds ends this connection and its duplicates: commands fail then,
+ * and `explainLoss` says why. So does a loss that takes longer than `lostWithin`.
  * Throws PoSyncError `redis-unreachable` when Redis does not answer within ten seconds, `redis-read-only` when it
  * answers as a replica for that long, `redis-refused` when user, password or permissions do not fit, `redis-is-cluster`
  * when a node of a cluster is configured as if it were the only server, and `interrupted`.
@@ -91,12 +88,16 @@ export async function connectRedis(where: string | RedisPlace, options: ConnectO
   });
   redis.on('error', (error: unknown) => trouble.report(toError(error)));
   await reach(redis, place, options, trouble.last);
-  onAbort(options.signal, async () => {
-    await untilAway(redis);
+  const giveUp = () => {
     isGivenUp = true;
     // A disconnect between two attempts would cancel the next one, and with it the end of waiting commands.
     if (redis.status !== 'reconnecting') redis.disconnect();
+  };
+  onAbort(options.signal, async () => {
+    await untilAway(redis);
+    giveUp();
   });
+  if (options.lostWithin !== undefined) onLoss(redis, options.lostWithin, () => tryOut(redis, options.probe), giveUp);
   return redis;
 }
 
@@ -107,24 +108,6 @@ function createRedis(url: string | undefined, options: PlaceOptions): Redis {
 
 function isPassing(error: Error, { cluster }: RedisAddress): boolean {
   return TAKES_NO_WRITES.test(error.message) || (cluster !== undefined && REDIRECTS.test(error.message));
-}
-
-function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): void {
-  if (signal?.aborted) void act();
-  else signal?.addEventListener('abort', () => void act(), { once: true });
-}
-
-/** Resolves when Redis has not answered for some seconds, or the connection has ended. Never rejects, keeps no process alive. */
-async function untilAway(redis: Redis): Promise<void> {
-  let unanswered = 0;
-  const answered = () => {
-    unanswered = 0;
-  };
-  while (redis.status !== 'end' && unanswered < UNANSWERED) {
-    redis.ping().then(answered, () => undefined);
-    await delay(ASK_EVERY, undefined, { ref: false });
-    unanswered += 1;
-  }
 }
 
 /** Remembers the last error and reports repeated ones with growing gaps. */

@@ -10,6 +10,7 @@ import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
+import { type COMMAND_WAITS, explainLoss } from './connection-end.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { requireOwnData } from './private-server/server-folder.ts';
@@ -42,7 +43,7 @@ export type Context = {
 /**
  * `signal`: the process has to stop. It waits no longer for Redis then. `reads`: a command that changes nothing; `begins`: it
  * makes `data` where there is none.
- * `refusedWithin`: as in `connectRedis`.
+ * `waits`: for a command.
  */
 type Deps = {
   clock: Clock;
@@ -51,7 +52,7 @@ type Deps = {
   credentials?: RedisSecrets | undefined;
   reads?: boolean;
   begins?: boolean;
-  refusedWithin?: number;
+  waits?: typeof COMMAND_WAITS;
 };
 
 /**
@@ -59,7 +60,7 @@ type Deps = {
  * Throws PoSyncError `redis-…`.
  */
 export async function openStore(config: Config, deps: Deps): Promise<Store> {
-  const { clock, log, signal, credentials, reads = false, begins = true, refusedWithin } = deps;
+  const { clock, log, signal, credentials, reads = false, begins = true, waits } = deps;
   await using resources = new AsyncDisposableStack();
   const isPrivate = hasPrivateRedis(config);
   const place = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
@@ -102,7 +103,7 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
       plain: isPlain,
       onTrouble,
       probe: `${keys.prefix}:probe`,
-      refusedWithin,
+      ...waits,
       signal,
     });
     resources.defer(() => quit(connection));
@@ -174,7 +175,8 @@ async function prepare(
     await requireFormat({ redis, keys }, reads);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {
-    throw error instanceof PoSyncError ? error : redisRefused(address, error);
+    const known = explainLoss(error);
+    throw known instanceof PoSyncError ? known : redisRefused(address, error);
   }
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../support/shared-redis.ts';
+import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -197,4 +198,17 @@ it('after another folder data was used in its place, as while a volume was not m
   await rename(`${data}.other`, data);
   expect(await once('BACK', 'NEXT')).toContain('ledger-rolled-back');
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
+});
+
+it('a command ends with 1 and says why when Redis is lost while it runs and does not come back', async () => {
+  await using redis = await startTestRedis();
+  await using place = await openWorkplace({ redis: redis.url });
+  const watching = place.start(['status', '--watch']);
+  await until('a status', () => /^staging {2}http/m.test(watching.out()));
+  await redis.kill();
+  expect(await watching.ended).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Redis was lost while the command ran'),
+  });
+  await redis.restart();
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
+import { explainLoss } from '../../src/redis/connection-end.ts';
 import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
@@ -85,6 +86,42 @@ it('a command waits for a server that is there and does not answer yet', async (
   const redis = await opened;
   expect(await redis.ping()).toBe('PONG');
   await redis.quit();
+});
+
+describe('a command that loses its connection', () => {
+  const errorOf = (asked: Promise<unknown>) => asked.then(() => undefined, explainLoss);
+
+  it('ends with redis-unreachable when Redis stays away', async () => {
+    await using own = await startTestRedis();
+    const redis = await connectRedis(own.url, { probe, lostWithin: 300 });
+    await own.kill();
+    expect(await errorOf(redis.get(key))).toMatchObject({ code: 'redis-unreachable' });
+    expect(redis.status).toBe('end');
+  });
+
+  it('ends with redis-unreachable when Redis stays a replica', async () => {
+    await using own = await startTestRedis();
+    const redis = await connectRedis(own.url, { probe, lostWithin: 600 });
+    await using other = Object.assign(await connectRedis(own.adminUrl, { plain: true }), {
+      [Symbol.asyncDispose]: async () => other.disconnect(),
+    });
+    await other.replicaof('127.0.0.1', 1);
+    expect(await errorOf(redis.set(key, '1'))).toMatchObject({ code: 'redis-unreachable' });
+  });
+
+  it('works again when Redis comes back in time', async () => {
+    await using own = await startTestRedis();
+    const redis = await connectRedis(own.url, { probe, lostWithin: 2_000 });
+    const closed = new Promise((resolve) => redis.once('close', resolve));
+    await own.kill();
+    await closed;
+    const asked = redis.ping();
+    await own.restart();
+    expect(await asked).toBe('PONG');
+    await delay(2_200);
+    expect(await redis.ping()).toBe('PONG');
+    await redis.quit();
+  });
 });
 
 it('a unix socket works, with the database of its address', async () => {

@@ -22,10 +22,11 @@ import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkRedis, checkRights } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
+import { COMMAND_WAITS, explainLoss } from '../../redis/connection-end.ts';
 import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { hasPrivateRedis, isWithoutLedger } from '../../redis/store.ts';
-import { type CommonArgs, openConfig, REFUSED_WITHIN } from '../load-config.ts';
+import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
 
@@ -102,7 +103,7 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
     const { credentials } = await loadRedisSecrets(config, shell.env);
     const server = isPrivate ? { address: { url: await openPrivate() } } : { address: config.redis, credentials };
     const keys = keysOf(config.environment, environmentOf(config).baseUrl);
-    const redis = await connectRedis(server, { within: 5_000, refusedWithin: REFUSED_WITHIN, key: keys.prefix });
+    const redis = await connectRedis(server, { within: 5_000, ...COMMAND_WAITS, key: keys.prefix });
     resources.defer(async () => void (await redis.quit().catch(() => redis.disconnect())));
     const found = await checkRedis(
       redis,
@@ -118,7 +119,7 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
     const place = { redis, keys };
     return { found: [...found, clock, ...(await checkDaemon(place, config))], place };
   } catch (error) {
-    return { found: [failure('Redis', error)] };
+    return { found: [failure('Redis', explainLoss(error))] };
   }
 
   async function openPrivate(): Promise<string> {
@@ -147,7 +148,7 @@ async function partnerFindings(
 }
 
 /** Redis answered before. */
-const lost = (error: unknown) => [failure('Redis', error)];
+const lost = (error: unknown) => [failure('Redis', explainLoss(error))];
 
 const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fail: 'bad', skipped: 'quiet' };
 

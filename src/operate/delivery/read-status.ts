@@ -85,37 +85,26 @@ export async function readStatus(
   counts: Counts = { letters: () => openDeadLetters(context), accepted: createAcceptedCount(context.store) },
 ): Promise<Status> {
   const { config, store, batches, breaker } = context;
-  const newest = newestBatches(batches);
-  const living = livingDaemons(store);
-  const open = await readOpenOrders(context);
-  const underWay = open.batches;
-  const [
-    daemons,
-    shownQueue,
-    waits,
-    letters,
-    accepted,
-    createdTwice,
-    { failure },
-    unreadable,
-    token,
-    pauses,
-    ended,
-    sources,
-  ] = await Promise.all([
-    living,
-    queueOf(context, open),
-    readWaits(context, open),
-    counts.letters(),
-    counts.accepted(),
-    context.ledger.listedTwice.count(),
-    listState(store),
-    newest.then((all) => unreadableFiles(all, context)),
-    tokenStatus(store),
-    breaker.reasons(),
-    endedPauses(context),
-    newest.then(async (all) => sourcesOf(context, all, await living)),
+  const [newest, daemons, open] = await Promise.all([
+    newestBatches(batches),
+    livingDaemons(store),
+    readOpenOrders(context),
   ]);
+  const underWay = open.batches;
+  const [shownQueue, waits, letters, accepted, createdTwice, { failure }, unreadable, token, pauses, ended, sources] =
+    await Promise.all([
+      queueOf(context, open),
+      readWaits(context, open),
+      counts.letters(),
+      counts.accepted(),
+      context.ledger.listedTwice.count(),
+      listState(store),
+      unreadableFiles(newest, context),
+      tokenStatus(store),
+      breaker.reasons(),
+      endedPauses(context),
+      sourcesOf(context, newest, daemons),
+    ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));

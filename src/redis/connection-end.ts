@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { PoSyncError } from '../core/errors.ts';
+
+// When a connection that would wait for Redis forever ends.
+
+/**
+ * After the signal: how often Redis is asked, in milliseconds, and how many times in a row it may not have answered
+ * before its connection ends: five seconds. Time alone says nothing about Redis: this process itself may have been stopped.
+ */
+const ASK_EVERY = 250;
+const UNANSWERED = 20;
+
+/** How long a command waits for a Redis that refuses its connection, and for one that it lost; a daemon waits longer. Milliseconds. */
+export const COMMAND_WAITS = { refusedWithin: 2_000, lostWithin: 10_000 } as const;
+
+/** What ioredis says to commands that wait on a connection that has ended. */
+const CONNECTION_ENDED = 'Connection is closed.';
+
+/** Acts at the signal, also where it was given before. */
+export function onAbort(signal: AbortSignal | undefined, act: () => Promise<void>): void {
+  if (signal?.aborted) void act();
+  else signal?.addEventListener('abort', () => void act(), { once: true });
+}
+
+/** Resolves when Redis has not answered for some seconds, or the connection has ended. Never rejects, keeps no process alive. */
+export async function untilAway(redis: Redis): Promise<void> {
+  let unanswered = 0;
+  const answered = () => {
+    unanswered = 0;
+  };
+  while (redis.status !== 'end' && unanswered < UNANSWERED) {
+    redis.ping().then(answered, () => undefined);
+    await delay(ASK_EVERY, undefined, { ref: false });
+    unanswered += 1;
+  }
+}
+
+/** Acts when the connection was lost and nothing works over a new one within `ms`. Keeps no process alive. */
+export function onLoss(redis: Redis, ms: number, tryAgain: () => Promise<void>, act: () => void): void {
+  let timer: NodeJS.Timeout | undefined;
+  const isBack = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  redis.on('close', () => {
+    if (timer !== undefined) return;
+    timer = setTimeout(act, ms).unref();
+    // It waits for a Redis that is away or takes no writes.
+    tryAgain().then(isBack, () => undefined);
+  });
+  redis.on('end', isBack);
+}
+
+/** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */
+export function explainLoss(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || thrown.message !== CONNECTION_ENDED) return thrown;
+  return new PoSyncError('redis-unreachable', 'Redis was lost while the command ran, and did not come back in time.', {
+    remedy: 'Run the command again when Redis answers; po-sync doctor shows whether it does.',
+    cause: thrown,
+  });
+}
