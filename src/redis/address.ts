@@ -71,7 +71,12 @@ function nodeOf(text: string): RedisNode {
 export function placeText({ url, sentinels, master, cluster }: RedisAddress): string {
   if (sentinels) return `${master} (Sentinels ${sentinels.join(', ')})`;
   if (cluster) return `the cluster ${cluster.join(', ')}`;
-  return withoutCredentials(url ?? '');
+  return isPrivateSocket(url) ? String(url?.split('?')[0]) : withoutCredentials(url ?? '');
+}
+
+/** Only the private Redis has the path of a socket as its address. */
+function isPrivateSocket(url = ''): boolean {
+  return url.startsWith('/');
 }
 
 /** Removes the passwords from messages of Redis: a proxy may repeat the command that it refuses. */
@@ -90,6 +95,8 @@ const CERTIFICATE = 'A server that requires a client certificate needs redis.tls
 /** What to do when nothing answers at the address. */
 export function startRemedy({ url, sentinels }: RedisAddress, cause: Error, tls: Tls | undefined): string {
   if (codeOf(cause) === 'redis-master-unknown') return 'Set redis.master to the name in `sentinel monitor`.';
+  if (isPrivateSocket(url))
+    return 'It is the private Redis: a daemon starts it again as soon as it can, and says in its log what prevents that.';
   const key = url === undefined ? (sentinels ? 'sentinels' : 'cluster') : 'url';
   const start = `Start Redis or correct redis.${key}.`;
   // A refused certificate may show only as a connection that was reset.

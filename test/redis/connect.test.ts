@@ -76,6 +76,15 @@ it('a command ends soon where nothing listens, at a port and at a socket', async
   }
 });
 
+it('a private Redis that does not answer is shown without its password, and nobody is asked to start it', async () => {
+  await using folder = await makeTempFolder();
+  const socket = path.join(folder.path, 'redis.sock');
+  await expect(connectRedis(`${socket}?password=sesame-7`, { within: 200 })).rejects.toMatchObject({
+    message: `Redis at ${socket} does not answer: connect ENOENT ${socket}.`,
+    remedy: expect.stringMatching(/^It is the private Redis: a daemon starts it again/),
+  });
+});
+
 it('a command waits for a server that is there and does not answer yet', async () => {
   await using own = await startTestRedis();
   own.freeze();
