@@ -1808,10 +1808,24 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'keeping a Redis that answers during a long stop',
-    file: 'src/redis/connect.ts',
+    file: 'src/redis/connection-end.ts',
     find: 'unanswered = 0;\n  };',
     replace: '};',
     tests: ['test/trouble/stop.test.ts'],
+  },
+  {
+    without: 'the end of a command that lost Redis',
+    file: 'src/redis/connection-end.ts',
+    find: 'timer = setTimeout(act, ms)',
+    replace: 'timer = setTimeout(() => undefined, ms)',
+    tests: ['test/redis/connect.test.ts'],
+  },
+  {
+    without: 'the life of a command whose Redis came back',
+    file: 'src/redis/connection-end.ts',
+    find: 'tryAgain().then(isBack,',
+    replace: 'tryAgain().then(() => undefined,',
+    tests: ['test/redis/connect.test.ts'],
   },
   {
     without: "refusing root's private Redis in the folder of a service user",
