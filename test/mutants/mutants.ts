@@ -1814,10 +1814,10 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/trouble/stop.test.ts'],
   },
   {
-    without: 'the end of a command that lost Redis',
+    without: 'the reason why a command that lost Redis ends',
     file: 'src/redis/connection-end.ts',
-    find: 'timer = setTimeout(act, ms)',
-    replace: 'timer = setTimeout(() => undefined, ms)',
+    find: 'thrown.message !== CONNECTION_ENDED',
+    replace: "thrown.message !== ''",
     tests: ['test/redis/connect.test.ts'],
   },
   {
