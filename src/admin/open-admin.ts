@@ -73,7 +73,7 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
     routes: [
       ...routes,
       assetRoute(),
-      ...signInRoutes({ guard, sessions }),
+      ...signInRoutes({ guard, sessions, environment: config.environment }),
       ...statusRoutes(api),
       ...batchRoutes(api),
       ...orderListRoutes(api),

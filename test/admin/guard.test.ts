@@ -78,7 +78,7 @@ async function start({
     tokens,
     guard,
     checks,
-    routes: [...routes, ...signInRoutes({ guard, sessions })],
+    routes: [...routes, ...signInRoutes({ guard, sessions, environment: 'staging' })],
   });
   const call = async (path: string, { method = 'GET', headers = {}, body = '' }: Call = {}): Promise<Answer> => {
     const sent = request({ host: '127.0.0.1', port: admin.port, path, method, headers, agent: false });

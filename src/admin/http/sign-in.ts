@@ -5,10 +5,10 @@ import type { Guard } from './guard.ts';
 import { jsonReply, type Principal, problemReply, type Reply, type Route } from './route.ts';
 import { NO_COOKIE, type Sessions } from './session.ts';
 
-type SignInDeps = { guard: Guard; sessions: Sessions };
+type SignInDeps = { guard: Guard; sessions: Sessions; environment: string };
 
 /** The login of the dashboard: by a token and a name, or by a one-time link of `po-sync dashboard`. */
-export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
+export function signInRoutes({ guard, sessions, environment }: SignInDeps): Route[] {
   /** A session for the owner of a token. Metrics alone need no page. */
   function byToken(token: string, name: string): Principal | Reply {
     const person = guard.byToken(token.trim(), onlyText(name));
@@ -28,7 +28,7 @@ export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
       method: 'GET',
       path: '/login',
       needs: 'nobody',
-      handle: ({ url }) => loginPage(guard, safePath(url.searchParams.get('to') ?? '/')),
+      handle: ({ url }) => loginPage({ guard, environment, to: safePath(url.searchParams.get('to') ?? '/') }),
     },
     {
       method: 'POST',
@@ -39,7 +39,7 @@ export function signInRoutes({ guard, sessions }: SignInDeps): Route[] {
         const { token = '', name = '' } = body as Record<string, string>;
         const to = safePath(url.searchParams.get('to') ?? '/');
         const reply = await signIn(byToken(token, name), () => toPage(to));
-        return reply.status === 303 ? reply : loginPage(guard, to, reply.status);
+        return reply.status === 303 ? reply : loginPage({ guard, environment, to, failure: reply.status });
       },
     },
     { method: 'POST', path: '/logout', needs: 'nobody', body: 'form', handle: () => toPage('/login', NO_COOKIE) },
@@ -102,7 +102,9 @@ function toPage(location: string, cookie?: string): Reply {
   };
 }
 
-function loginPage({ hasTokens }: Guard, to: string, failure?: number): Reply {
+type Login = { guard: Guard; environment: string; to: string; failure?: number };
+
+function loginPage({ guard: { hasTokens }, environment, to, failure }: Login): Reply {
   const words = failure === 429 ? 'Too many wrong tokens. Wait a minute.' : 'The token is wrong.';
   const trouble = failure === undefined ? undefined : html`<p class="bad" role="alert">${words}</p>`;
   const form = html`<form method="post" action="/login?to=${encodeURIComponent(to)}" class="narrow">
@@ -114,7 +116,7 @@ function loginPage({ hasTokens }: Guard, to: string, failure?: number): Reply {
 </form>`;
   const link = html`<p>On the machine of a daemon you can also run <code>po-sync dashboard</code> and open the link that it prints.</p>`;
   const ask = html`<p>Your operator gives you the token.</p>`;
-  const body = html`<h1>Sign in to po-sync</h1>${trouble}${hasTokens ? html`${form}${ask}` : undefined}${link}`;
+  const body = html`<h1>Sign in to po-sync: ${environment}</h1>${trouble}${hasTokens ? html`${form}${ask}` : undefined}${link}`;
   return framePage({ title: 'Sign in', body }, failure ?? 200);
 }
 
