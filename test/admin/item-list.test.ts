@@ -88,6 +88,12 @@ it('the file of the list can be read as a table, and is named after its days', a
   expect(headers.get('content-disposition')).toBe('attachment; filename="items-2020-01-01-2099-12-31.csv"');
 });
 
+it('the list takes `accepted=true` as the list of orders does, and no other value', async () => {
+  expect((await download('q=fix&accepted=true')).items).toEqual(['fix.csv 2 PO-3 0815 7']);
+  const { status, body } = await person.call('GET', '/items.csv?accepted=false');
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('accepted cannot be false.')]);
+});
+
 it('the page Batches links it with its filters', async () => {
   const { text } = await person.page('/batches?q=fix&limit=1');
   expect(text).toContain('<a href="/items.csv?q=fix">accepted orders with articles and quantities</a>');

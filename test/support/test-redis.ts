@@ -54,11 +54,19 @@ const OF_TESTS = [
 
 /** The line of an ACL file that docs/operations/redis.md shows. */
 async function documentedUser(): Promise<string> {
-  const page = path.resolve(import.meta.dirname, '../../docs/operations/redis.md');
-  const found = /^user po-sync on >PASSWORD .*$/m.exec(await readFile(page, 'utf8'))?.[0];
-  if (found === undefined) throw new Error(`${page} shows no user`);
-  return `${found.replace('>PASSWORD', `>${PASSWORD}`)} ${OF_TESTS}`;
+  const found = (await documentedUsers()).find((line) => line.startsWith('user po-sync on '));
+  if (found === undefined) throw new Error('docs/operations/redis.md shows no user');
+  return `${found} ${OF_TESTS}`;
 }
+
+/** The ACL file that docs/operations/redis.md shows, with the password of the tests. */
+export async function documentedUsers(): Promise<string[]> {
+  const page = path.resolve(import.meta.dirname, '../../docs/operations/redis.md');
+  const lines = (await readFile(page, 'utf8')).match(/^user .*$/gm) ?? [];
+  return lines.map((line) => line.replace(' >PASSWORD ', ` >${PASSWORD} `));
+}
+
+const OPEN_TO_TESTS = ['user default on nopass ~* &* +@all'];
 
 type Settings = Record<string, string | number | readonly string[]>;
 
@@ -72,15 +80,16 @@ export async function startTestRedis({
   databases?: number;
   /** More settings of the server. */
   settings?: Settings;
-  /** More lines of its ACL file. */
-  users?: readonly string[];
+  /** More lines of its ACL file; `only`: all lines. */
+  users?: readonly string[] | { only: readonly string[] };
   /** More variables of the server's environment. */
   env?: Record<string, string>;
 } = {}): Promise<TestRedis> {
   const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-redis-'));
   const port = await freePort();
   const aclFile = path.join(folder, 'users.acl');
-  await writeFile(aclFile, ['user default on nopass ~* &* +@all', await documentedUser(), ...users, ''].join('\n'));
+  const lines = 'only' in users ? users.only : [...OPEN_TO_TESTS, await documentedUser(), ...users];
+  await writeFile(aclFile, `${lines.join('\n')}\n`);
   const options = { databases, aclfile: aclFile, ...settings };
   let server = await startServer(folder, port, options, env);
 
@@ -144,7 +153,7 @@ function hasEnded(server: ChildProcess): boolean {
   return server.exitCode !== null || server.signalCode !== null;
 }
 
-/** Whether the server answers PING, which it refuses while it loads its data. */
+/** Whether the server answers PING, which it refuses while it loads its data, or asks who is there. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(port, '127.0.0.1', () => socket.write('PING\r\n'));
@@ -152,7 +161,7 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
       resolve(alive);
     };
-    socket.once('data', (data) => settle(data.toString().startsWith('+PONG')));
+    socket.once('data', (data) => settle(/^(?:\+PONG|-NOAUTH)/.test(data.toString())));
     socket.once('error', () => settle(false));
     socket.once('close', () => settle(false));
   });

@@ -36,7 +36,9 @@ const MOST_ORDERS = { csv: 100_000, xlsx: 20_000 };
 
 /** The items of all accepted orders of these batches. PoSyncErrors of `listedIn`; `item-list-too-large`. */
 export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof MOST_ORDERS = 'csv'): Promise<Reply> {
-  const listed = await listedIn(api, url, true);
+  // As for orders; the items of others are in no list.
+  readQuery(url, [...BATCH_FILTERS, 'accepted']).oneOf('accepted', ['true']);
+  const listed = await listedIn(api, url, true, ['accepted']);
   const found = await foundIn(api, listed);
   const orders = listed.reduce((sum, { most }) => sum + most, found.size);
   if (orders > MOST_ORDERS[as]) throw tooLarge(orders, as);

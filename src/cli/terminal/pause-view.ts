@@ -142,23 +142,30 @@ export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
 }
 
 /** When the orders of all files are about done; nothing while delivery is paused, or for less than a minute. */
-export function estimateOf({ batches, pauses, daemons, lastMinute }: Status): Pick<Status, 'estimate'> {
+export function estimateOf(status: Status): Pick<Status, 'estimate'> {
+  const estimate = anyEstimate(status);
+  return estimate === undefined || estimate.ms < MINUTE ? {} : { estimate };
+}
+
+const MINUTE = 60_000;
+
+function anyEstimate({ batches, pauses, daemons, lastMinute }: Status): Status['estimate'] {
   const perMinute = lastMinute?.settledPerMinute ?? 0;
-  if (perMinute === 0 || pauses.length > 0 || !daemons.some(isBeating)) return {};
+  if (perMinute === 0 || pauses.length > 0 || !daemons.some(isBeating)) return undefined;
   const left = batches.map(({ batch, standing }) =>
     standing === 'held' || batch.unsettled ? 0 : (totalOrders(batch) ?? 0) - countSettled(batch.counts),
   );
   const orders = left.reduce((sum, one) => sum + Math.max(0, one), 0);
-  const ms = Math.round((orders / perMinute) * 60_000);
-  return ms < 60_000 ? {} : { estimate: { orders, perMinute, ms } };
+  return orders === 0 ? undefined : { orders, perMinute, ms: Math.round((orders / perMinute) * MINUTE) };
 }
 
 /** `; 2,000 orders of the files in progress to go, about 6 min at 330 a minute`. */
-export function estimateText({ estimate }: Status): string {
+export function estimateText(status: Status): string {
+  const estimate = anyEstimate(status);
   if (estimate === undefined) return '';
   const { orders: left, perMinute, ms } = estimate;
-  const time = duration(Math.ceil(ms / 60_000) * 60_000);
-  return `; ${orders(left)} of the files in progress to go, about ${time} at ${count(perMinute)} a minute`;
+  const time = ms < MINUTE ? 'less than a minute' : `about ${duration(Math.ceil(ms / MINUTE) * MINUTE)}`;
+  return `; ${orders(left)} of the files in progress to go, ${time} at ${count(perMinute)} a minute`;
 }
 
 function shortTime(ms: number): string {

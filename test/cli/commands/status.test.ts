@@ -233,6 +233,11 @@ describe('the status', () => {
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    const quick: Status = { ...running, lastMinute: { ...lastMinute, settledPerMinute: 2_000 } };
+    expect(estimateOf(quick)).toEqual({});
+    expect(statusText(quick, { paint: plain, columns: undefined })).toContain(
+      '; 1,980 orders of the files in progress to go, less than a minute at 2,000 a minute\n',
+    );
     expect(estimateOf({ ...running, pauses: STATUS.pauses })).toEqual({});
     expect(estimateOf({ ...running, daemons: [] })).toEqual({});
     expect(estimateOf({ ...running, batches: [held] })).toEqual({});
