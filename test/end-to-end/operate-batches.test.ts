@@ -374,6 +374,12 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(retried.replaceAll(/\s+/g, ' ')).toContain(
     `${held.batch} is held: its orders wait until po-sync batches release ${id}.`,
   );
+  const { waits: now, sentAgain } = JSON.parse((await place.run(['--json', 'status'])).out);
+  expect(now).toMatchObject([{ for: 'release', orders: wait.orders + refused, unread: wait.unread }]);
+  expect([now.length, sentAgain]).toEqual([1, refused]);
+  expect((await place.run(['status'])).out).toMatch(
+    new RegExp(`dead letters  ${refused} sent again, without an outcome yet; run po-sync dead-letters list`),
+  );
   const { out: released } = await place.run(['batches', 'release', id, '--yes']);
   expect(released.replaceAll(/\s+/g, ' ')).toBe(
     `${held.batch}, with ${all} orders without an outcome and those queued to be sent again, is released: they are sent now. Orders that the API refused are sent again by po-sync dead-letters retry --batch ${id}. `,

@@ -178,11 +178,13 @@ function queueText({ queue }: Status, paint: Paint): string {
   return `${orders(unsettledOrders)} not settled${doubt}${more}; ${counted(waitingJobs, 'job')} waiting${formerAddressText(queue)}`;
 }
 
-function deadLettersText({ deadLetters }: Status, paint: Paint): string {
+function deadLettersText({ deadLetters, sentAgain = 0 }: Status, paint: Paint): string {
   if (deadLetters === 0) return 'none';
-  const need = deadLetters === 1 ? 'needs' : 'need';
+  const left = deadLetters - sentAgain;
   // Some may be rows without an order number, which belong to fewer orders.
-  return `${paint('bad', count(deadLetters))} ${need} a person (each once); run po-sync dead-letters list`;
+  const need = left === 0 ? [] : [`${paint('bad', count(left))} ${left === 1 ? 'needs' : 'need'} a person (each once)`];
+  const again = sentAgain === 0 ? [] : [`${count(sentAgain)} sent again, without an outcome yet`];
+  return [...need, ...again, 'run po-sync dead-letters list'].join('; ');
 }
 
 function inboxLines(status: Status, { columns }: Format): string {

@@ -37,6 +37,8 @@ export type Status = {
   waits: WaitGroup[];
   /** Orders with dead letters that wait for a person, each counted once. Rows without an order number count as orders. */
   deadLetters: number;
+  /** Of these, orders that were sent again and have no outcome yet: in `waits` they wait for that only. Absent without any. */
+  sentAgain?: number;
   /** Orders that the API has as far as the ledger knows, also those that others created. */
   accepted: number;
   /** Orders that the API's last complete list, or a later one for orders in doubt, showed more than once. */
@@ -106,6 +108,7 @@ export async function readStatus(
       sourcesOf(context, newest, daemons),
     ]);
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
+  const again = Math.min(dead.orders, open.again.size);
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   return {
@@ -116,8 +119,9 @@ export async function readStatus(
     daemons,
     sources: sources.map((source) => withObstacle(source, { daemons, batches: inProgress })),
     queue: { ...shownQueue, unreadOrders },
-    waits: dead.orders === 0 ? waits : [...waits, dead],
+    waits: dead.orders <= again ? waits : [...waits, { ...dead, orders: dead.orders - again }],
     deadLetters: dead.orders,
+    ...(again > 0 && { sentAgain: again }),
     accepted,
     createdTwice,
     ...(failure && (shownQueue.ordersInDoubt > 0 || waitForList(underWay)) ? { listFailure: failure } : {}),

@@ -1,5 +1,6 @@
 import { nextTurnAt } from '../../deliver/guards.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
+import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, Known } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
@@ -22,8 +23,11 @@ type WaitContext = Pick<OperatorContext, 'batches' | 'breaker' | 'ledger'> & {
   store: Pick<OperatorContext['store'], 'redis' | 'keys' | 'time'>;
 };
 
-/** Orders without an outcome, and the batches that are not done, oldest first. */
-export type OpenOrders = { batches: Batch[]; due: OpenSet; doubt: OpenSet };
+/**
+ * Orders without an outcome, and the batches that are not done, oldest first. `again`: those that were sent again, whose dead
+ * letter stays open until the outcome.
+ */
+export type OpenOrders = { batches: Batch[]; due: OpenSet; doubt: OpenSet; again: ReadonlySet<string> };
 
 /** How many orders a set has, and the first of them with the time when each is looked at. */
 type OpenSet = { total: number; first: { number: string; at: number }[] };
@@ -106,7 +110,7 @@ async function addSet(
 ): Promise<void> {
   const known = await ledger.lookup(first.map(({ number }) => number));
   for (const [i, one] of known.entries()) {
-    tally.add(one);
+    tally.add(one, first[i]?.number);
     if (one.kind === 'open') addOrder(groups, one.entry, waitOf(one.entry, first[i]?.at ?? 0, around));
   }
   const rest = total - first.length;
@@ -136,7 +140,9 @@ function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): voi
 }
 
 /** Reads both sets and the batches in one step: while orders are delivered, figures of different moments do not add up. */
-export async function readOpenOrders({ store: { keys }, batches }: WaitContext): Promise<OpenOrders> {
+export async function readOpenOrders(context: WaitContext): Promise<OpenOrders> {
+  const { store, batches } = context;
+  const { keys } = store;
   const last = String(MOST - 1);
   const { found, more } = await batches.underWayWith((step) =>
     step
@@ -146,7 +152,25 @@ export async function readOpenOrders({ store: { keys }, batches }: WaitContext):
       .zrange(keys.doubt, 0, last, 'WITHSCORES'),
   );
   const [dueTotal, due, doubtTotal, doubt] = more;
-  return { batches: found, due: setOf(dueTotal, due), doubt: setOf(doubtTotal, doubt) };
+  const sets = { due: setOf(dueTotal, due), doubt: setOf(doubtTotal, doubt) };
+  return { batches: found, ...sets, again: await sentAgain([...sets.due.first, ...sets.doubt.first], context) };
+}
+
+/** Those of these orders whose only dead letter is their own. */
+async function sentAgain(first: OpenSet['first'], { store, ledger }: WaitContext): Promise<ReadonlySet<string>> {
+  const { redis, keys } = store;
+  if (first.length === 0 || (await redis.hlen(keys.waiting)) === 0) return new Set();
+  const texts = await redis.hmget(keys.waiting, ...first.map(({ number }) => number));
+  const dead = first.flatMap(({ number }, i) => {
+    const [letter, ...others] = readOpenDeadLetters(texts[i] ?? '');
+    return letter && others.length === 0 ? [{ number, letter }] : [];
+  });
+  const known = await ledger.lookup(dead.map(({ number }) => number));
+  const again = dead.filter(({ letter: { batch, field } }, i) => {
+    const one = known[i];
+    return one?.kind === 'open' && one.entry.batch === batch && String(one.entry.ordinal) === field;
+  });
+  return new Set(again.map(({ number }) => number));
 }
 
 function setOf(total: unknown, members: unknown): OpenSet {
@@ -156,17 +180,18 @@ function setOf(total: unknown, members: unknown): OpenSet {
 }
 
 /** Counts the orders of each batch that were open when the sets were read, whatever became of them since. */
-function createTally({ batches, due, doubt }: OpenOrders) {
+function createTally({ batches, due, doubt, again }: OpenOrders) {
   const ofBatch = new Map<string, number>();
   let counted = 0;
 
   return {
-    add(known: Known): void {
+    add(known: Known, number = ''): void {
       const batch =
         known.kind === 'accepted' ? nameOf(known.compact.batchNo) : known.kind === 'open' && known.entry.batch;
       if (!batch) return;
       counted += 1;
-      ofBatch.set(batch, (ofBatch.get(batch) ?? 0) + 1);
+      // Its batch counts its first outcome.
+      if (!again.has(number)) ofBatch.set(batch, (ofBatch.get(batch) ?? 0) + 1);
     },
     /** How many orders of each batch that is being read are not read yet. `repeats`: how many of its orders wait for the same order. */
     unread(repeats: (batch: Batch) => number): Map<Batch, number> {
