@@ -12,12 +12,13 @@ import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
 import { BEAT, createBacklog, type Daemon, type DaemonInput, openHeartbeat, type Role } from './operate/daemon.ts';
+import { openOwnFolders } from './operate/own-folders.ts';
 import type { Inspection } from './parse/inspection.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
 import { openSettlement } from './put-away/settlement.ts';
 import { openQueue } from './queue/queue.ts';
 import { createReconciliation } from './reconcile/reconciliation.ts';
-import { type Context, makeFolders, openStore } from './redis/store.ts';
+import { type Context, openStore } from './redis/store.ts';
 
 /**
  * The composition root: builds every part, starts them in this order, and disposes of them in reverse.
@@ -28,17 +29,16 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   await using resources = new AsyncDisposableStack();
   const stop = new AbortController();
   const stopping = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
-  await makeFolders(config, { reports: self.role !== 'delivery' });
+  const folders = resources.use(await openOwnFolders(input));
   const store = resources.use(await openStore(config, { ...input, signal: stopping, credentials: secrets.redis }));
   const { log, pace, metricsRoute } = createMetrics(input, store);
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
-  const { sources, delivery, queue, breaker, book, partner, reconciliation } = parts;
-  const admin = input.admin
-    ? resources.use(await openAdmin({ input, context, parts, pace, routes: [metricsRoute(parts)] }))
-    : undefined;
-  parts.heart.says({ adminPort: admin?.port, notices: parts.notices.troubles, notTaken: sources.notTaken });
+  const { sources, delivery, queue, breaker, book, partner, reconciliation, notices, heart } = parts;
+  const adminInput = { input, context, parts, pace, routes: [metricsRoute(parts)] };
+  const admin = input.admin ? resources.use(await openAdmin(adminInput)) : undefined;
+  heart.says({ adminPort: admin?.port, notices: notices.troubles, notTaken: sources.notTaken, gone: folders.gone });
   // What this machine lacks is noticed before the API is asked for anything.
   const hasToken = self.role !== 'intake' && (await partner.tokens.first());
   await reconciliation.establish(sources.ledgerBefore);

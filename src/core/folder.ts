@@ -69,11 +69,42 @@ async function isLink(folder: string): Promise<boolean> {
 /** The mode of folders that only the user that runs po-sync may enter: `data` and everything below it. */
 export const PRIVATE_FOLDER = 0o700;
 
+/** Folders that `makePath` does not create again. */
+const kept = new Set<string>();
+
+/**
+ * From now on `makePath` does not create this folder again: when it vanishes, its disk is away, and files would land on
+ * another one. Disposing ends that.
+ */
+export function keepFolder(folder: string): Disposable {
+  const place = path.resolve(folder);
+  kept.add(place);
+  return { [Symbol.dispose]: () => void kept.delete(place) };
+}
+
+/** PoSyncError `folder-gone` for a kept folder that vanished. */
+async function requireKept(folder: string): Promise<undefined> {
+  await stat(folder).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'ENOENT') throw cause;
+    throw new PoSyncError('folder-gone', `${folder} was there when po-sync started, and is gone.`, {
+      remedy: GONE_REMEDY,
+      facts: { folder },
+      cause,
+    });
+  });
+}
+
+/** What helps when a folder of a running daemon vanished. */
+export const GONE_REMEDY =
+  'Mount its disk, or move the folder back: po-sync then continues. It does not create the folder again before a restart.';
+
 /**
  * Creates a folder with those above it, and returns the first that had to be created. The recursive `mkdir` of Node does
- * not end where a folder cannot exist, as in /proc, and hides why on a read-only disk. System errors.
+ * not end where a folder cannot exist, as in /proc, and hides why on a read-only disk. System errors, and PoSyncError
+ * `folder-gone` where a kept folder is missing.
  */
 export async function makePath(folder: string, mode?: number): Promise<string | undefined> {
+  if (kept.has(path.resolve(folder))) return requireKept(folder);
   try {
     await mkdir(folder, { mode });
     return folder;

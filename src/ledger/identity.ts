@@ -98,11 +98,18 @@ export function createIdentity(deps: IdentityDeps) {
   async function store(): Promise<void> {
     const now = known;
     if (now.epoch === stored.epoch && now.sequence === stored.sequence) return;
-    await checkpoint.write(now);
-    stored = now;
+    if (await wasWritten(checkpoint.write(now))) stored = now;
   }
 
   return { establish, saw, sawOwn, store, known: () => known, own: () => ({ daemon, made }) };
+}
+
+/** Not while its folder is gone, which the daemon reports: it is written when the folder is back. */
+function wasWritten(writing: Promise<void>): Promise<boolean> {
+  return writing.then(
+    () => true,
+    (error: unknown) => (codeOf(error) === 'folder-gone' ? false : Promise.reject(error)),
+  );
 }
 
 /** How many changes of the ledger other daemons made. */

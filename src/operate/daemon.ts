@@ -7,7 +7,6 @@ import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { keysElsewhere } from '../ledger/environment-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
@@ -62,7 +61,7 @@ export type Role = 'intake' | 'delivery';
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
- * `notTaken`: the first files that it could not take for some seconds.
+ * `notTaken`: the first files that it could not take for some seconds. `foldersGone`: its folders that vanished.
  */
 export type LivingDaemon = Self & {
   host: string;
@@ -71,7 +70,11 @@ export type LivingDaemon = Self & {
   silentMs?: number;
   notices?: ReceiverTrouble[];
   notTaken?: NotTaken[];
+  foldersGone?: GoneFolder[];
 };
+
+/** A folder of a daemon that vanished: `data` or `reports`. */
+export type GoneFolder = { folder: string; path: string };
 
 /** Milliseconds between two heartbeats. */
 export const BEAT = 3_000;
@@ -85,7 +88,12 @@ const REMEMBERED = 3_600_000;
 const MOST_NOT_TAKEN = 100;
 
 /** What heartbeats say: the admin port once it is open, and what is wrong when one is sent. */
-type Said = { adminPort: number | undefined; notices: () => ReceiverTrouble[]; notTaken: () => NotTaken[] };
+type Said = {
+  adminPort: number | undefined;
+  notices: () => ReceiverTrouble[];
+  notTaken: () => NotTaken[];
+  gone: () => GoneFolder[];
+};
 
 type HeartbeatDeps = { redis: Redis; keys: Keys; time: RedisTime; id: string; self: Self };
 
@@ -102,11 +110,13 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
     async beat(): Promise<void> {
       const now = time.now();
       const [adminPort, notices, notTaken] = [said?.adminPort, said?.notices() ?? [], said?.notTaken() ?? []];
+      const gone = said?.gone() ?? [];
       const beat: LivingDaemon = {
         ...facts,
         ...(adminPort !== undefined && { adminPort }),
         ...(notices.length > 0 && { notices }),
         ...(notTaken.length > 0 && { notTaken: notTaken.slice(0, MOST_NOT_TAKEN) }),
+        ...(gone.length > 0 && { foldersGone: gone }),
       };
       await redis
         .multi()
@@ -120,16 +130,6 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
       if (redis.status === 'ready') await redis.multi().del(keys.daemon(id)).zrem(keys.daemons, id).exec();
     },
   };
-}
-
-/** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
-export async function holderOf(port: number, { redis, keys }: { redis: Redis; keys: Keys }, config: Config) {
-  for (const one of [keys, ...(await keysElsewhere(config, keys))]) {
-    const daemons = await livingDaemons({ redis, keys: one });
-    const found = daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
-    if (found) return { pid: found.pid, isFormer: one !== keys };
-  }
-  return undefined;
 }
 
 /** The daemons of the environment that are alive, oldest first. */

@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { RedisSecrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
-import { closeFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { PoSyncError } from '../core/errors.ts';
 import { isGone } from '../core/regular-file.ts';
 import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
@@ -182,28 +181,6 @@ async function prepare(
 
 function baseUrlOf({ environments, environment }: Config): string {
   return environments[environment]?.baseUrl ?? '';
-}
-
-/** Creates the folder of data, and that of reports if this daemon writes them. Throws PoSyncError `folder-unusable`, `folder-not-private`. */
-export async function makeFolders({ data, reports }: Config, writes: { reports: boolean }): Promise<void> {
-  if (writes.reports) await makeFolder(reports.path, 'reports.path');
-  await makeFolder(data, 'data', PRIVATE_FOLDER);
-  await closeFolder(data);
-}
-
-async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
-  await makePath(path, mode).catch((error: unknown) => {
-    const reason = codeOf(error) ?? 'unknown error';
-    throw new PoSyncError(
-      'folder-unusable',
-      `Folder ${path} cannot be created (${reason}${ownersOf(error, ['; ', ''])}).`,
-      {
-        remedy: `Create it, or correct ${key} in the configuration.`,
-        facts: { path },
-        cause: error,
-      },
-    );
-  });
 }
 
 /** `quit` never ends while Redis is not reachable. */

@@ -34,7 +34,6 @@ async function fileInstead(place: Workplace): Promise<Subject> {
   ];
   await mkdir(folder);
   await writeFile(file, 'not a folder');
-  // In one step: the daemon would make the folder again as soon as nothing is in its place.
   const lead = async (to: string) => {
     await symlink(to, next);
     await rename(next, place.reports);
@@ -46,6 +45,22 @@ async function fileInstead(place: Workplace): Promise<Subject> {
     out: () => daemon.out(),
     breakFolder: () => lead(file),
     mendFolder: () => lead(folder),
+    [Symbol.asyncDispose]: async () => {
+      daemon.child.kill('SIGTERM');
+      await daemon.ended;
+    },
+  };
+}
+
+/** Nothing is in its place: the daemon does not create it again. */
+async function movedAway(place: Workplace): Promise<Subject> {
+  const away = `${place.reports}-away`;
+  const daemon = place.spawn(['start']);
+  return {
+    reports: place.reports,
+    out: () => daemon.out(),
+    breakFolder: () => rename(place.reports, away),
+    mendFolder: () => rename(away, place.reports),
     [Symbol.asyncDispose]: async () => {
       daemon.child.kill('SIGTERM');
       await daemon.ended;
@@ -150,6 +165,7 @@ ${TROUBLED.map((command) => `run ${command}`).join('\n')}
 const FULL = 'dd if=/dev/zero of="$REPORTS/filler" bs=64k 2>/dev/null; true';
 const WAYS: [string, (place: Workplace) => Promise<Subject>][] = [
   ['has a file in its place', fileInstead],
+  ['is moved away', movedAway],
   ...(canMount
     ? (
         [
@@ -189,7 +205,7 @@ describe('a report folder that under load', () => {
     await stored(485);
     await until(
       'a word of it',
-      () => daemon.out().includes('report-not-written') || /could not be written/.test(daemon.out()),
+      () => daemon.out().includes('report-not-written') || /could not be written|is gone/.test(daemon.out()),
     );
     await daemon.mendFolder();
     const seen = { ...place, reports: daemon.reports };

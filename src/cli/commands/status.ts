@@ -29,6 +29,7 @@ import {
   endedPauseFacts,
   estimateOf,
   estimateText,
+  folderFacts,
   listFacts,
   noticeFacts,
   pauseStepsText,
@@ -86,6 +87,7 @@ function needsPerson(status: Status): boolean {
     deadLetters + createdTwice + unreadable.length + notTaken.length > 0 ||
     batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
     pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
+    daemons.some(({ foldersGone }) => foldersGone) ||
     (isWaiting && daemons.length === 0)
   );
 }
@@ -111,6 +113,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
     ...listFacts(status, paint),
     ['dead letters', deadLettersText(status, paint)],
     ...noticeFacts(status, paint),
+    ...folderFacts(status, paint),
     ...createdTwiceFacts(status, paint),
   ];
   const lines = facts.map(([name, text]) => factLines(name, text, format));

@@ -1,3 +1,4 @@
+import { GONE_REMEDY } from '../../core/folder.ts';
 import {
   ago,
   clauses,
@@ -23,6 +24,7 @@ import {
 } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
+import { goneText } from '../../operate/own-folders.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
@@ -178,6 +180,13 @@ export function noticeFacts({ daemons, now }: Status, paint: Paint): [string, st
     notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
   );
   return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
+}
+
+/** Folders of running daemons that vanished; none if all are there. */
+export function folderFacts({ daemons }: Pick<Status, 'daemons'>, paint: Paint): [string, string][] {
+  const gone = daemons.flatMap(({ foldersGone = [] }) => foldersGone.map(goneText));
+  const texts = [...new Set(gone)].map((text) => paint('bad', printable(text)));
+  return texts.length === 0 ? [] : [['folders', [...texts, GONE_REMEDY].join('\n')]];
 }
 
 /** Orders that the API's list shows more than once; none if there are none. */

@@ -78,6 +78,16 @@ export function privateRedisNotStopped(log: Log, facts: { port: number; error: s
   log.warn({ event: 'private-redis-not-stopped', ...facts }, 'private Redis could not be stopped');
 }
 
+/** `data` or `reports` vanished while the daemon runs. Logged at once, then with growing gaps. */
+export function folderLost(log: Log, facts: { folder: string; path: string; remedy: string }): void {
+  log.error({ event: 'folder-lost', ...facts }, 'a folder of po-sync is gone');
+}
+
+/** It is there again, and everything continues. */
+export function folderBack(log: Log, facts: { folder: string; path: string; durationMs: number }): void {
+  log.info({ event: 'folder-back', ...facts }, 'a folder of po-sync is there again');
+}
+
 /** Somebody used a wrong token at the admin port. Logged at most ten times a minute. */
 export function signInFailed(log: Log): void {
   log.warn({ event: 'sign-in-failed' }, 'wrong token at the admin port');

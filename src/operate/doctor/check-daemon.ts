@@ -5,19 +5,21 @@ import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
 import { isLoopback } from '../../config/fields.ts';
 import { codeOf, toError } from '../../core/errors.ts';
+import { GONE_REMEDY } from '../../core/folder.ts';
 import { counted, orders } from '../../core/format.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
-import { requireOneAddress } from '../../ledger/environment-ledger.ts';
+import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { shorten } from '../../order/text.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
-import { daemonCounts, holderOf, isBeating, livingDaemons } from '../daemon.ts';
+import { daemonCounts, isBeating, livingDaemons } from '../daemon.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { filesToTake } from '../delivery/source-status.ts';
+import { goneText } from '../own-folders.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
 import { type Finding, failure } from './finding.ts';
 
@@ -39,11 +41,12 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
       return { check: 'delivery', state: 'warn', message, remedy: pauseRemedy(pause) };
     }),
     ...(await checkRunning(place, config)),
-    ...(await livingDaemons(place)).flatMap(({ notices = [] }) =>
-      notices.map((trouble): Finding => {
+    ...(await livingDaemons(place)).flatMap(({ notices = [], foldersGone = [] }) => [
+      ...foldersGone.map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY)),
+      ...notices.map((trouble): Finding => {
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
       }),
-    ),
+    ]),
     ...(await checkBatches(place)),
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
@@ -140,6 +143,16 @@ async function checkLedger(place: Place, { sources, data }: Config): Promise<Fin
     }),
   );
   return found.flat();
+}
+
+/** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
+export async function holderOf(port: number, { redis, keys }: Place, config: Config) {
+  for (const one of [keys, ...(await keysElsewhere(config, keys))]) {
+    const daemons = await livingDaemons({ redis, keys: one });
+    const found = daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
+    if (found) return { pid: found.pid, isFormer: one !== keys };
+  }
+  return undefined;
 }
 
 /** Whether a daemon could open its admin port. A daemon that runs on this machine has it already. */

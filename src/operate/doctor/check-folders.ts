@@ -69,7 +69,7 @@ async function ownFolder(check: string, folder: string): Promise<Finding[]> {
   if ((await access(folder).catch(codeOf)) !== 'ENOENT') return writable(check, folder);
   try {
     await access(await nearestFolder(folder), constants.W_OK);
-    return [{ check, state: 'ok', message: `${folder} will be created at the first start` }];
+    return [{ check, state: 'ok', message: `${folder} does not exist and is created at a start` }];
   } catch (error) {
     return [unusable(check, folder, error)];
   }

@@ -31,8 +31,8 @@ describe('folders', () => {
   it('are fine if they exist or can be created', async () => {
     await mkdir(path.join(temp.path, 'inbox'));
     expect(await check()).toEqual({
-      'folder reports': ['ok', expect.stringContaining('created at the first start'), ''],
-      'folder data': ['ok', expect.stringContaining('created at the first start'), ''],
+      'folder reports': ['ok', expect.stringContaining('does not exist and is created at a start'), ''],
+      'folder data': ['ok', expect.stringContaining('does not exist and is created at a start'), ''],
       'inbox inbox': ['ok', expect.stringContaining('without the marker'), ''],
     });
   });

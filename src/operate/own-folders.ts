@@ -1,0 +1,85 @@
+import { stat } from 'node:fs/promises';
+import type { Config } from '../config/config.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
+import { startLoop } from '../core/backoff/loop.ts';
+import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
+import { closeFolder, GONE_REMEDY, keepFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { folderBack, folderLost } from '../log/events/daemon.ts';
+import { deliveryTrouble } from '../log/events/delivery.ts';
+import type { DaemonInput, GoneFolder } from './daemon.ts';
+
+type Input = Pick<DaemonInput, 'config' | 'clock' | 'log' | 'self'>;
+
+/** Milliseconds between two looks, and between two lines of the log about the same folder. */
+const PAUSE = 2_000;
+const NEWS = { initial: 60_000, max: 3_600_000 };
+
+/**
+ * Creates the folder of data, and that of reports if this daemon writes them. From then on, nobody in this process creates
+ * them again, and `gone` has those that vanished: without that, an unmounted disk would be replaced by an empty folder.
+ * Throws PoSyncError `folder-unusable`, `folder-not-private`.
+ */
+export async function openOwnFolders({ config, clock, log, self }: Input) {
+  await using resources = new AsyncDisposableStack();
+  const own = ownFolders(config).filter(({ folder }) => folder === 'data' || self.role !== 'delivery');
+  for (const { folder, path, key } of own) {
+    await makeFolder(path, key, folder === 'data' ? PRIVATE_FOLDER : undefined);
+    if (folder === 'data') await closeFolder(path);
+    resources.use(keepFolder(path));
+  }
+  const lost = new Map<string, { since: number; times: number; next: number }>();
+
+  async function look(): Promise<void> {
+    const now = clock.monotonic();
+    for (const { folder, path } of own) {
+      const { since = now, times = 0, next = now } = lost.get(folder) ?? {};
+      if (await isThere(path)) {
+        if (lost.delete(folder)) folderBack(log, { folder, path, durationMs: Math.round(now - since) });
+      } else if (now >= next) {
+        folderLost(log, { folder, path, remedy: GONE_REMEDY });
+        lost.set(folder, { since, times: times + 1, next: now + growingWait(times + 1, NEWS) });
+      }
+    }
+  }
+
+  const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
+  resources.use(startLoop(look, { pause: PAUSE, clock, onTrouble }));
+  const open = resources.move();
+  return {
+    gone: (): GoneFolder[] =>
+      own.filter(({ folder }) => lost.has(folder)).map(({ folder, path }) => ({ folder, path })),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+function ownFolders({ data, reports }: Config) {
+  return [
+    { folder: 'reports', path: reports.path, key: 'reports.path' },
+    { folder: 'data', path: data, key: 'data' },
+  ];
+}
+
+/** Only a missing folder counts: the readiness check shows other trouble. */
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(codeOf)) !== 'ENOENT';
+}
+
+async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
+  await makePath(path, mode).catch((error: unknown) => {
+    const reason = codeOf(error) ?? 'unknown error';
+    throw new PoSyncError(
+      'folder-unusable',
+      `Folder ${path} cannot be created (${reason}${ownersOf(error, ['; ', ''])}).`,
+      {
+        remedy: `Create it, or correct ${key} in the configuration.`,
+        facts: { path },
+        cause: error,
+      },
+    );
+  });
+}
+
+/** That a folder of a running daemon is gone, for people. */
+export function goneText({ path }: GoneFolder): string {
+  return `${path} was there when the daemon started, and is gone`;
+}
