@@ -44,8 +44,11 @@ beforeAll(async () => {
   await connection.hdel(keys.settled('PO-2'), 'PO-2');
   const token = await place.api.token();
   const content = { items: [{ articleCode: 'A', quantity: 7 }] };
-  for (const number of ['PO-3', 'PO-4', 'PO-5']) await place.api.create({ ...orderOf(number), ...content }, token);
+  for (const number of ['PO-3', 'PO-4', 'PO-5', 'PO-7'])
+    await place.api.create({ ...orderOf(number), ...content }, token);
   await place.run(['reconcile', '--repair', '--yes']);
+  await place.drop('wrong.csv', sheet('PO-3,NEW,,7', 'PO-7,NEW,,7', 'PO-8,NEW,,7'));
+  await finishedReport(place, 'wrong.csv');
   await place.drop('after.csv', sheet('PO-2,NEW,A,1', 'PO-3,NEW,A,7', 'PO-4,NEW,A,7', 'PO-6,NEW,A,6'));
   await finishedReport(place, 'after.csv');
   await place.drop('again.csv', sheet('PO-4,NEW,A,7', 'PO-5,NEW,A,7', 'PO-6,NEW,A,6'));
@@ -53,16 +56,17 @@ beforeAll(async () => {
   connection.disconnect();
   await until('the lists', async () => {
     const { body } = await person.call('GET', '/batches?state=finished');
-    return (body['items'] as unknown[] | undefined)?.length === 3;
+    return (body['items'] as unknown[] | undefined)?.length === 4;
   });
 });
 afterAll(() => place[Symbol.asyncDispose]());
 
-it('an order that a restored ledger found at the API is in the list of accepted orders once, by an unknown sender', async () => {
+it('an order that a restored ledger found at the API is in the list of accepted orders once, by an unknown sender, also where a person has to correct it', async () => {
   const all = await listed('orders', 'accepted=true', 'file', 'purchaseOrderNumber', 'outcome', 'sender');
   expect(all).toEqual([
     'before.csv PO-1 accepted ',
     'before.csv PO-2 accepted ',
+    'wrong.csv PO-7 invalid unknown',
     'after.csv PO-3 duplicate unknown',
     'after.csv PO-4 duplicate unknown',
     'after.csv PO-6 accepted ',
@@ -76,9 +80,10 @@ it('such an order belongs to the first file that brought it, also where that is 
   expect(await listed('orders', 'accepted=true&q=after', 'purchaseOrderNumber')).toEqual(['PO-3', 'PO-4', 'PO-6']);
 });
 
-it('its items are listed, because the list of the API proves them', async () => {
+it('its items are listed, because the list of the API proves them, but not those of a row that is wrong', async () => {
   const items = await listed('items', '', 'file', 'purchaseOrderNumber', 'articleCode', 'quantity', 'note', 'sender');
   expect(items.slice(2)).toEqual([
+    'wrong.csv PO-7   differs unknown',
     'after.csv PO-3 A 7  unknown',
     'after.csv PO-4 A 7  unknown',
     'after.csv PO-6 A 6  ',

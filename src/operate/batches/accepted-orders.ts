@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
+import type { Known } from '../../ledger/entry.ts';
 import { type Closed, closingsOf, type DeadLetter, type End } from '../../order/dead-letter.ts';
 import { FOUND_THERE, needsPerson, type OrderResult } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
@@ -61,8 +62,9 @@ function acceptedAt({ batch }: Pick<ListedBatch, 'batch'>, { result: { outcome, 
 }
 
 /**
- * Orders that the API had when a file brought them, and that no report says po-sync sent, such as those that a restored
- * ledger learns from the API's list. Each with the one batch that lists it: the first that has it in its report.
+ * Orders that the API has, and that no report says po-sync sent, such as those that a restored ledger learns from the API's
+ * list. Each with the one batch that lists it: the first that has it as a duplicate, else the
+ * first in which it needs a person.
  */
 export type FoundOrders = Map<string, string>;
 
@@ -89,6 +91,8 @@ export async function foundOrders(
 ): Promise<FoundOrders> {
   const wanted = await wantedIn(listed, context, most);
   const found: FoundOrders = new Map();
+  // Those that were only seen in rows that a person has to correct: another file shows better what the API has.
+  const wrong = new Set<string>();
   const names = new Set(listed.map(({ batch }) => batch));
   if (wanted.size === 0) return found;
   for (const one of kept) {
@@ -98,7 +102,11 @@ export async function foundOrders(
       if (acceptedAt(one, order) !== undefined) {
         wanted.delete(number);
         found.delete(number);
-      } else if (isFound(order.result) && !found.has(number)) found.set(number, one.batch);
+      } else if (mayBeFound(order.result) && (!found.has(number) || (wrong.has(number) && isDuplicate(order.result)))) {
+        found.set(number, one.batch);
+        if (isDuplicate(order.result)) wrong.delete(number);
+        else wrong.add(number);
+      }
     }
   }
   for (const [number, batch] of found) if (!names.has(batch)) found.delete(number);
@@ -126,12 +134,17 @@ export function acceptedAs(one: ListedBatch, order: Listed, found: FoundOrders) 
   const at = acceptedAt(one, order);
   if (at !== undefined) return { at, sender: '' };
   const { result } = order;
-  const isListed = isFound(result) && found.get(result.purchaseOrderNumber) === one.batch;
+  const isListed = mayBeFound(result) && found.get(result.purchaseOrderNumber) === one.batch;
   // A file may have the same order twice.
   return isListed && found.delete(result.purchaseOrderNumber) ? { at: result.at, sender: 'unknown' } : undefined;
 }
 
-function isFound({ outcome, message }: OrderResult): boolean {
+/** The API had it already, or a person has to correct it: after a restore, the correction of before may be at the API. */
+function mayBeFound(result: OrderResult): boolean {
+  return isDuplicate(result) || (result.purchaseOrderNumber !== '' && needsPerson(result.outcome));
+}
+
+function isDuplicate({ outcome, message }: OrderResult): boolean {
   return outcome === 'duplicate' && message === FOUND_THERE;
 }
 
@@ -139,12 +152,12 @@ function isFound({ outcome, message }: OrderResult): boolean {
 async function wantedIn(listed: readonly Kept[], context: FoundContext, most: number): Promise<Set<string>> {
   const wanted = new Set<string>();
   for (const one of listed) {
-    if (one.duplicates === 0) continue;
-    for await (const page of pages(foundIn(one, context), LOOKUP)) {
-      const numbers = [...new Set(page)].filter((number) => !wanted.has(number));
-      for (const [i, known] of (await context.ledger.lookup(numbers)).entries()) {
-        const isSent = known.kind === 'accepted' && known.compact.batchNo !== 0;
-        if (!isSent) wanted.add(numbers[i] ?? '');
+    if (one.duplicates === 0 && !one.hasLetters) continue;
+    for await (const page of pages(mayBeFoundIn(one, context), LOOKUP)) {
+      const isNew = page.filter(({ purchaseOrderNumber }) => !wanted.has(purchaseOrderNumber));
+      const known = await context.ledger.lookup(isNew.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+      for (const [i, result] of isNew.entries()) {
+        if (isAtApi(result, known[i])) wanted.add(result.purchaseOrderNumber);
       }
       if (wanted.size > most) throw tooMany(most);
     }
@@ -152,8 +165,14 @@ async function wantedIn(listed: readonly Kept[], context: FoundContext, most: nu
   return wanted;
 }
 
-async function* foundIn(one: ListedBatch, context: ListContext): AsyncGenerator<string> {
-  for await (const { result } of resultsOf(one, context)) if (isFound(result)) yield result.purchaseOrderNumber;
+/** Whether the API has an order that po-sync did not send, as far as the ledger knows. */
+function isAtApi(result: OrderResult, known: Known | undefined): boolean {
+  if (known?.kind === 'accepted') return known.compact.batchNo === 0;
+  return isDuplicate(result);
+}
+
+async function* mayBeFoundIn(one: ListedBatch, context: ListContext): AsyncGenerator<OrderResult> {
+  for await (const { result } of resultsOf(one, context)) if (mayBeFound(result)) yield result;
 }
 
 /** Reports of other days may be gone. */
