@@ -1,4 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
+import { lettersWithoutReport, withoutReportText } from '../../operate/batches/open-dead-letters.ts';
 import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -77,9 +78,13 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   ]);
   const marked = page.items.flatMap(({ already }) => already ?? []);
   const onlyWaits = marked.length === page.already && marked.every(saysInProgress);
+  const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
+  const none =
+    lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>`;
   const body = html`<h1>Orders that need you</h1>
 ${form}
-${page.total === 0 ? html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>` : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
+${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
+${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${alreadyNote(url, page, onlyWaits)}
 ${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total) : undefined}

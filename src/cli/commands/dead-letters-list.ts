@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
-import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
+import { type LettersWithoutReport, withoutReportText } from '../../operate/batches/open-dead-letters.ts';
+import { type DeadLetterFilter, deadLetters, lacking, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { closingText } from '../../order/closing-text.ts';
 import { errorLine } from '../../order/dead-letter.ts';
@@ -26,15 +27,16 @@ export async function deadLettersListCommand(args: DeadLetterArgs & { all: boole
   await using context = await openOperatorContext(args, shell, { confirm: false });
   const { limit, ...filter } = await deadLetterFilter(args, context);
   const found = deadLetters({ ...filter, all: args.all }, context);
-  if (args.json) await printDocument(found, limit ?? Number.POSITIVE_INFINITY, context, shell);
-  else await printTables(found, { ...filter, limit: limit ?? ROWS }, context, shell);
+  const without = await lacking(filter, context);
+  if (args.json) await printDocument(found, { limit: limit ?? Number.POSITIVE_INFINITY, without }, context, shell);
+  else await printTables(found, { ...filter, limit: limit ?? ROWS, without }, context, shell);
   return 0;
 }
 
 /** Written piece by piece, so that its size does not matter. `total` and `groups` cover all that match. */
 async function printDocument(
   found: AsyncIterable<FoundDeadLetter>,
-  limit: number,
+  { limit, without }: { limit: number; without: readonly LettersWithoutReport[] },
   { config }: OperatorContext,
   shell: Shell,
 ): Promise<void> {
@@ -62,13 +64,14 @@ async function printDocument(
       return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
     },
   );
-  const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}`;
+  const lost = without.length === 0 ? '' : `,"withoutReport":${escapeHiddenInJson(JSON.stringify(without))}`;
+  const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}${lost}`;
   shell.out(`${total === 0 ? '' : '\n'}],${end}}\n`);
 }
 
 async function printTables(
   found: AsyncIterable<FoundDeadLetter>,
-  { limit, ...filter }: DeadLetterFilter & { limit: number },
+  { limit, without, ...filter }: DeadLetterFilter & { limit: number; without: readonly LettersWithoutReport[] },
   context: OperatorContext,
   shell: Shell,
 ): Promise<void> {
@@ -89,18 +92,21 @@ async function printTables(
     addError(groups, deadLetter);
     if (shown.length < limit) shown.push(deadLetter);
   }
+  const format = formatOf(shell);
+  const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format.columns)}\n`);
+  if (total === 0 && lost.length > 0) return shell.out(lost.join('\n'));
   if (total === 0) {
     const isFiltered = filter.order !== undefined || filter.signature !== undefined;
     shell.out(isFiltered ? `${printable(await noneText(filter, context))}\n` : 'No orders need a person.\n');
     return;
   }
-  const format = formatOf(shell);
   shell.out(table(shown, columnsFor(shown), format));
   if (total > shown.length)
     shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format.columns)}\n`);
+  for (const text of lost) shell.out(`\n${text}`);
   const isAnyOpen = kinds.size > 0;
   shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.'}\n`);
 }

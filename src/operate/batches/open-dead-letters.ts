@@ -1,3 +1,7 @@
+import { join } from 'node:path';
+import { orders } from '../../core/format.ts';
+import { isGone } from '../../core/regular-file.ts';
+import { allNames } from '../../ledger/batches/batch-control.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -14,6 +18,33 @@ const PAGE = 500;
 /** The dead letters that wait for a person, also of batches that only their reports still know. */
 export async function openDeadLetters(context: OperatorContext): Promise<WaitGroup> {
   return withForgotten(await storedDeadLetters(context.store, context.batches), await forgottenBatches(context));
+}
+
+/** Open dead letters of a batch whose report is gone: only how many there are is known. `report`: its folder. */
+export type LettersWithoutReport = { batch: string; file: string; orders: number; report: string };
+
+/** Those of the finished batches that match, the newest first. `batch`: the end of a name; `order`: has it among them. */
+export async function lettersWithoutReport(
+  { batch: end = '', order }: { batch?: string; order?: string },
+  { batches, config, store: { redis, keys } }: Pick<OperatorContext, 'batches' | 'config' | 'store'>,
+): Promise<LettersWithoutReport[]> {
+  const found: LettersWithoutReport[] = [];
+  const having = order === undefined ? undefined : readOpenDeadLetters((await redis.hget(keys.waiting, order)) ?? '');
+  for await (const name of allNames(batches)) {
+    if (!name.endsWith(end) || having?.every(({ batch }) => batch !== name)) continue;
+    const orders = Number(await redis.hget(keys.batch(name), 'open'));
+    const report = join(config.reports.path, name);
+    if (orders === 0 || !(await isGone(join(report, 'report.json')))) continue;
+    const batch = await batches.find(name);
+    if (batch?.state === 'done') found.push({ batch: name, file: batch.name, orders, report });
+  }
+  return found;
+}
+
+/** What is known of them, and what helps. */
+export function withoutReportText({ batch, file, orders: count, report }: LettersWithoutReport): string {
+  const [need, their] = count === 1 ? ['needs', 'its'] : ['need', 'their'];
+  return `${orders(count)} of ${file} (batch ${batch}) ${need} a person, but ${their} report in ${report} is gone: restore the report from a backup, or drop the file again. Orders that the API has are not sent again.`;
 }
 
 /** Of so many dead letters, how many an order number has after its first: it needs a person once, whatever file it is in. */

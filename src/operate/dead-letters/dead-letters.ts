@@ -12,6 +12,7 @@ import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { findBatch } from '../batches/list-batches.ts';
+import { type LettersWithoutReport, lettersWithoutReport } from '../batches/open-dead-letters.ts';
 import { livingDaemons } from '../daemon.ts';
 import { filesToTake } from '../delivery/source-status.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -50,6 +51,12 @@ export async function* deadLetters(
     left -= 1;
     if (left <= 0) return;
   }
+}
+
+/** What a list lacks, because the report is gone. Other filters select by what only the report says. */
+export function lacking(filter: DeadLetterFilter, context: OperatorContext): Promise<LettersWithoutReport[]> {
+  const isByContent = [filter.kind, filter.signature, filter.since].some((one) => one !== undefined);
+  return isByContent ? Promise.resolve([]) : lettersWithoutReport(filter, context);
 }
 
 async function* matching(filter: DeadLetterFilter, context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
@@ -110,6 +117,8 @@ async function isKnownBatch(text: string, { batches, config }: OperatorContext):
 async function isKnownOrder(order: string, context: OperatorContext): Promise<boolean> {
   const [known] = await context.ledger.lookup([order]);
   if (known !== undefined && known.kind !== 'nothing') return true;
+  // Also where the report is gone.
+  if ((await context.store.redis.hexists(context.store.keys.waiting, order)) === 1) return true;
   for await (const found of deadLettersInProgress(context)) if (found.purchaseOrderNumber === order) return true;
   return (await findAppearances(order, context)).length > 0;
 }
