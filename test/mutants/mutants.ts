@@ -1794,10 +1794,24 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'refusing a data folder beside a configured Redis',
-    file: 'src/redis/store.ts',
-    find: 'await closeFolder(data);',
+    file: 'src/operate/own-folders.ts',
+    find: "if (folder === 'data') await closeFolder(path);",
     replace: '',
     tests: ['test/process/file-modes.test.ts'],
+  },
+  {
+    without: 'leaving a folder alone that vanished under a daemon',
+    file: 'src/core/folder.ts',
+    find: 'kept.add(place);',
+    replace: '',
+    tests: ['test/end-to-end/folders-gone.test.ts'],
+  },
+  {
+    without: 'found orders that need a person in the list of accepted orders',
+    file: 'src/operate/batches/accepted-orders.ts',
+    find: "return isDuplicate(result) || (result.purchaseOrderNumber !== '' && needsPerson(result.outcome));",
+    replace: 'return isDuplicate(result);',
+    tests: ['test/admin/found-orders.test.ts'],
   },
   {
     without: 'a lock that needs no space on the disk',
