@@ -234,5 +234,5 @@ function looseRow({ place, cells }: RowRecord, number: string, { table }: RowRul
   if (fault !== 'missing') return { reason: `the order number on line ${place.line} cannot be used`, isBoth: true };
   const { articleCode, quantity } = table.columns.at;
   const hasItem = [articleCode, quantity].some((index) => index !== undefined && cells[index]?.trim() !== '');
-  return hasItem ? { reason: `line ${place.line} has no order number`, isBoth: false } : undefined;
+  return hasItem ? { reason: `line ${place.line} has no order number`, isBoth: true } : undefined;
 }

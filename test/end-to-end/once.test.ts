@@ -96,9 +96,9 @@ describe('start --once', () => {
         'purchaseOrderNumber,orderState,articleCode,quantity',
         'PO-1,NEW,A-1,1',
         'PO-2,NEW,A-1,none',
+        ',NEW,A-2,1',
         'PO-3,NEW,A-1,2',
         'PO-3,NEW,,5',
-        ',NEW,A-2,1',
         'PO-5,NEW,X-9,1',
         'PO-1,NEW,A-2,4',
         '',
@@ -120,18 +120,21 @@ describe('start --once', () => {
           purchaseOrderNumber: 'PO-2',
           kind: 'invalid',
           location: { line: 3 },
-          problems: [{ line: 3, field: 'quantity', value: 'none' }],
+          problems: [
+            { line: 3, field: 'quantity', value: 'none' },
+            { line: 3, code: 'row-in-doubt' },
+          ],
         },
+        { purchaseOrderNumber: '', kind: 'invalid', location: { line: 4 } },
         {
           purchaseOrderNumber: 'PO-3',
           kind: 'invalid',
-          location: { line: 5 },
+          location: { line: 6 },
           problems: [
-            { line: 5, field: 'articleCode' },
-            { line: 4, code: 'row-in-doubt' },
+            { line: 6, field: 'articleCode' },
+            { line: 5, code: 'row-in-doubt' },
           ],
         },
-        { purchaseOrderNumber: '', kind: 'invalid', location: { line: 6 } },
         {
           purchaseOrderNumber: 'PO-5',
           kind: 'refused',
@@ -147,9 +150,9 @@ describe('start --once', () => {
     );
     expect(fix.slice(1).map((row) => row.split(',').slice(0, 4).join(','))).toEqual([
       'PO-2,NEW,A-1,none',
+      ',NEW,A-2,1',
       'PO-3,NEW,A-1,2',
       'PO-3,NEW,,5',
-      ',NEW,A-2,1',
       'PO-5,NEW,X-9,1',
     ]);
   });

@@ -149,6 +149,20 @@ describe('an order of several rows', () => {
       expect(other.sent.slice(0, 2)).toEqual([order('PO-1', ['C-5', 5]), order('PO-3', ['H-3', 4])]);
     });
 
+    test.each([
+      ['above', 'PO-1', [order('PO-1', ['C-5', 5], ['H-3', 4]), order('PO-2', ['C-6', 6])]],
+      ['below', 'PO-2', [order('PO-1', ['C-5', 5]), order('PO-2', ['H-3', 4], ['C-6', 6])]],
+    ])(
+      'is sent with the other one beside that row when it gets the number of the order %s',
+      async (_, number, sent) => {
+        round = await openFixRound(`${HEADER}\nPO-1,C-5,5\n,H-3,4\nPO-2,C-6,6\n`, ERP);
+        const { header, rows } = rowsOf(round.written().text);
+        const at = rows.findIndex((row) => row.includes('H-3'));
+        const found = await round.drops(textOf(withCells({ header, rows }, at, { PO_NO: number })));
+        expect(found.sent).toEqual(sent);
+      },
+    );
+
     test('is sent when a row is added to it', async () => {
       round = await openFixRound(file, ERP);
       const { header, rows } = rowsOf(round.written().text);

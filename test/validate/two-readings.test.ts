@@ -39,23 +39,24 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('a row without a usable number', () => {
-  test('puts the order above it in doubt', async () => {
-    const { orders } = await readText(table('1,A,1', ',B,2', '2,C,3'));
+  test('puts the orders above and below it in doubt: it may be the last row of one or the first of the other', async () => {
+    const { orders } = await readText(table('1,A,1', ',B,2', '2,C,3', '3,D,4'));
     expect(inShort(orders)).toEqual([
       { 1: ['2 row-in-doubt'] },
       { '': ['3 purchaseOrderNumber missing'] },
-      order('2', item('C', 3)),
+      { 2: ['4 row-in-doubt'] },
+      order('3', item('D', 4)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
       'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write confirmed into _error_check of its rows in the fix file',
     );
   });
 
-  test('puts the order above it in doubt, also where that has rows further down', async () => {
+  test('puts these orders in doubt, also where the one above has rows further down', async () => {
     const { orders } = await readText(table('1,A,1', ',B,2', '2,C,3', '1,D,1'));
     expect(inShort(orders)).toEqual([
       { '': ['3 purchaseOrderNumber missing'] },
-      order('2', item('C', 3)),
+      { 2: ['4 row-in-doubt'] },
       { 1: ['2 row-in-doubt'] },
     ]);
   });
@@ -112,7 +113,7 @@ describe('a row without a usable number', () => {
     expect(inShort(orders)).toEqual([
       { 1: ['2 row-in-doubt'] },
       { '': ['5 purchaseOrderNumber missing'] },
-      order('2', item('D'), item('E')),
+      { 2: ['6 row-in-doubt'] },
     ]);
   });
 
