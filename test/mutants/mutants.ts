@@ -1828,6 +1828,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/trouble/stop.test.ts'],
   },
   {
+    without: 'the doubt about the order below a row without a number',
+    file: 'src/validate/check-row.ts',
+    find: 'has no order number`, isBoth: true',
+    replace: 'has no order number`, isBoth: false',
+    tests: ['test/validate/two-readings.test.ts'],
+  },
+  {
     without: 'the reason why a command that lost Redis ends',
     file: 'src/redis/connection-end.ts',
     find: 'thrown.message !== CONNECTION_ENDED',
