@@ -65,7 +65,7 @@ describe('an export', () => {
       more: MORE,
       source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
     });
-    const rows = '1001;BOLT;5\n1002;NUT;many\n1003;NUT;few\n;NUT;some\n';
+    const rows = '1001;BOLT;5\n1002;NUT;many\n;NUT;some\n1003;NUT;few\n';
     const version = async (more: string) => {
       await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}${rows}${more}`);
       await place.run(['start', '--once']);
