@@ -102,7 +102,7 @@ it('after a restart, a scrape and the status have all accepted orders, and the a
   const port = await adminPort(place.start(['start']));
   const found = await until('the dead letter', async () => {
     const now = await scrape(port);
-    return now.get('po_sync_dead_letter_orders') === 1 && now;
+    return now.get('po_sync_dead_letter_orders') === 1 && now.has('po_sync_orders_accepted') && now;
   });
   expect(found.get('po_sync_orders_accepted')).toBe(4);
   const [first] = await place.reportsNow();
