@@ -61,6 +61,7 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
     return text.includes('cancelled too late') && text;
   });
   expect(textOf(page)).toMatch(/too late: no order was left to withdraw when .* cancelled at 20/);
+  expect(page).toMatch(/when [^<]* cancelled at <time datetime="20/);
   expect((await person.page('/batches')).text).toMatch(/cancelled too late</);
   expect((await place.run(['batches', 'list'])).out).toMatch(/monday\.csv +cancelled too late/);
 

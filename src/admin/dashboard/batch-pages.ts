@@ -40,6 +40,7 @@ import {
   select,
   table,
   textField,
+  withTime,
 } from './parts.ts';
 
 /** Every batch, newest first, by state, source and name. */
@@ -192,7 +193,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
     ['to dismiss it', toDismiss && html`${lost ? 'run' : 'remove'} <code>${toDismiss}</code>`],
     [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
-    ['cancelled', cancelledBy(batch)],
+    ['cancelled', withTime(cancelledBy(batch), batch.cancelledBy?.at)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
     ['for your operator: report', html`<code>${report}</code>`],
     ['downloads', downloads.length === 0 ? undefined : html`${downloads}`],

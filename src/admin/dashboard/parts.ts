@@ -1,4 +1,4 @@
-import { ago, count, iso } from '../../core/format.ts';
+import { ago, count, iso, stamp } from '../../core/format.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
@@ -35,6 +35,13 @@ export function numberLink(number: string): Html {
 export function agoText(at: number, now: number): Html {
   const stamp = new Date(at).toISOString();
   return html`<time datetime="${stamp}" data-ago title="${stamp}">${ago(at, now)}</time>`;
+}
+
+/** A text in which the moment `at`, in milliseconds, is shown in the reader's time zone. */
+export function withTime(text: string | undefined, at: number | undefined): Html | string | undefined {
+  if (text === undefined || at === undefined) return text;
+  const [before = '', after] = text.split(stamp(at));
+  return after === undefined ? text : html`${before}${timeText(iso(at))}${after}`;
 }
 
 /** A table; on a phone each row becomes a card whose cells name their columns. */

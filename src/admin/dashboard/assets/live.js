@@ -31,6 +31,13 @@ for (const shown of document.querySelectorAll('[data-zone]')) {
   else shown.textContent = timeZone;
 }
 
+// Spreadsheets have the times of the page.
+for (const download of document.querySelectorAll('a[href*=".xlsx"]')) {
+  const address = new URL(download.getAttribute('href') ?? '', location.href);
+  if (!address.searchParams.get('zone')) address.searchParams.set('zone', timeZone);
+  download.setAttribute('href', address.pathname + address.search);
+}
+
 const STATUS = '/api/v1/status';
 const source = document.querySelector('[data-source]')?.getAttribute('data-source') ?? '';
 const numbers = new Intl.NumberFormat('en-US');
