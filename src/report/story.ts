@@ -127,7 +127,7 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
   else if (deadLetter.closed !== undefined) group.closed += 1;
   else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
   else if (deadLetter.problems?.some(({ code }) => code === ROW_KNOWN)) group.takenRows += 1;
-  if (deadLetter.firstAt < group.firstAt) group.firstAt = deadLetter.firstAt;
+  if (seenFrom(deadLetter) < group.firstAt) group.firstAt = seenFrom(deadLetter);
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
   keepInOrder(group.orders, deadLetter);
   if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
@@ -212,6 +212,11 @@ function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
   return group;
 }
 
+/** Since when the problem was there: attempts before a refusal had other answers. */
+function seenFrom({ kind, firstAt, lastAt }: DeadLetter): string {
+  return kind === 'refused' ? lastAt : firstAt;
+}
+
 function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
   const message = `Errors of other kinds than the first ${MOST_GROUPS}.`;
   const group = groups.get(deadLetter.kind) ?? emptyGroup(deadLetter, { signature: '', code: 'other', message });
@@ -220,9 +225,9 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 }
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
-  const { kind, firstAt, lastAt } = deadLetter;
+  const { kind, lastAt } = deadLetter;
   const none = { count: 0, nameless: 0, closed: 0, taken: 0, takenRows: 0, waiting: 0, orders: [] };
-  return { kind, ...sample, ...none, articles: new Map(), firstAt, lastAt };
+  return { kind, ...sample, ...none, articles: new Map(), firstAt: seenFrom(deadLetter), lastAt };
 }
 
 function affected(deadLetter: DeadLetter): AffectedOrder {

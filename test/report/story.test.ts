@@ -18,6 +18,12 @@ it('a group has the first and last time, independent of the sequence', () => {
   expect(group).toMatchObject({ count: 2, firstAt: '2026-11-21T07:00:00Z', lastAt: '2026-11-21T08:00:00Z' });
 });
 
+it('a refusal was first seen when the API refused, not at an attempt before, to which it answered nothing', () => {
+  const one = refused(2, '2026-11-21T08:00:00Z');
+  const [group] = groupsOf(one && { ...one, firstAt: '2026-11-21T07:00:00Z' });
+  expect(group).toMatchObject({ firstAt: '2026-11-21T08:00:00Z', lastAt: '2026-11-21T08:00:00Z' });
+});
+
 it('kinds with the same signature are separate groups', () => {
   const { deadLetter } = dead(rows(9, ['PO-9']), 'failed', '400', 'Parameters are invalid');
   expect(groupsOf(refused(2), deadLetter).map(({ kind }) => kind)).toEqual(['refused', 'failed']);
