@@ -15,7 +15,7 @@ import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
 import { layBeside, removeHeldPage } from '../report/beside.ts';
 import { fixFilesIn } from '../report/fix-copies.ts';
-import { readReport } from '../report/report.ts';
+import { type Report, readReport } from '../report/report.ts';
 import { filesNamed } from './housekeeping.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
@@ -53,7 +53,7 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     }
   }
 
-  /** `needPerson` counts the orders that need a person; an unreadable file counts as one. */
+  /** `needPerson` counts the orders that needed a person; an unreadable file counts as one. */
   return async (batch: Batch, where: 'done' | 'failed', needPerson: number): Promise<void> => {
     const settledPath = await moveFile(batch, where);
     if (where === 'failed') await store.redis.hset(store.keys.unreadable, batch.batch, fileOf(batch));
@@ -66,18 +66,25 @@ export function createPutAway({ config, store, side, clock, log, inspections, on
     const isChecked = settledPath !== undefined && where === 'done';
     await batches.done(batch.batch, isChecked ? { path: settledPath, at: store.time.now() } : undefined);
     inspections.delete(batch.batch);
-    const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
-    const isUnreadable = where === 'failed';
-    const facts = { orders, accepted: counts.accepted, needPerson: needPerson - (isUnreadable ? 1 : 0) };
-    const report = await readReport(join(reports, name)).catch(() => undefined);
-    const leftOut = report?.leftOut && { leftOut: report.leftOut.orders };
-    batchFinished(
-      log,
-      { batch: name, source, file, ...facts, durationMs: lastAt - startedAt, ...leftOut, report: join(reports, name) },
-      { isUnreadable },
-    );
-    onSettled(batch, needPerson, report?.nameless ?? 0);
+    const files = where === 'failed' ? 1 : 0;
+    const open = await stillOpen(batch.batch, needPerson - files, batches);
+    const folder = join(reports, batch.batch);
+    const report = await readReport(folder).catch(() => undefined);
+    batchFinished(log, { ...finishedFacts(batch, open, report), report: folder }, { isUnreadable: files > 0 });
+    onSettled(batch, open + files, report?.nameless ?? 0);
   };
+}
+
+function finishedFacts(batch: Batch, needPerson: number, report: Report | undefined) {
+  const { batch: name, source, name: file, total: orders = 0, counts, startedAt, lastAt } = batch;
+  const leftOut = report?.leftOut && { leftOut: report.leftOut.orders };
+  const facts = { batch: name, source, file, orders, accepted: counts.accepted, needPerson };
+  return { ...facts, durationMs: lastAt - startedAt, ...leftOut };
+}
+
+/** Of those that needed a person: orders of a held batch may have been sent again and accepted, or discarded. */
+async function stillOpen(batch: string, needed: number, { find }: Pick<Batches, 'find'>): Promise<number> {
+  return Math.min(needed, (await find(batch))?.open ?? needed);
 }
 
 /** Batches with cancelled orders whose reports are kept current. */

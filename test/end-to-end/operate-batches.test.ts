@@ -386,6 +386,23 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   );
 });
 
+it('a held batch whose refused orders were sent again and accepted ends without a person', async () => {
+  await using place = await openWorkplace({
+    faults: { faults: [WRONG] },
+    sandbox: { record: true },
+    delivery: ', concurrency: 2, refusalHold: { share: 50%, of: 6 }',
+  });
+  await place.drop('held.csv', csvOf(30));
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+  await place.setFaults([]);
+  await place.run(['dead-letters', 'retry', '--kind', 'refused', '--yes']);
+  const [held] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+  await place.run(['batches', 'release', held.batch, '--yes']);
+  const { code, out } = await place.run(['start', '--once']);
+  const finished = out.split('\n').find((line) => line.includes('"batch-finished"')) ?? '{}';
+  expect({ code, ...JSON.parse(finished) }).toMatchObject({ code: 0, level: 'info', needPerson: 0 });
+});
+
 it('batches list counts duplicates, which are done although nothing was accepted', async () => {
   await using place = await openWorkplace();
   await place.drop('first.csv', csvOf(20));
