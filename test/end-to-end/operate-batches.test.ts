@@ -177,7 +177,7 @@ describe('batches of a running daemon', () => {
     ]);
     expect((await page('/environment')).text).toMatch(/What operators did[\s\S]*anna[\s\S]*cancel/);
     await until('the page of the batch', async () =>
-      (await page(`/batches/${batch}`)).text.includes('not sent are cancelled, by anna at 20'),
+      (await page(`/batches/${batch}`)).text.includes('not sent are cancelled, by anna at <time datetime="20'),
     );
   });
 
