@@ -1,8 +1,7 @@
 import { showConfig } from '../../config/show.ts';
 import { ago, count, counted, duration, plainPause } from '../../core/format.ts';
 import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
-import type { ReceiverTrouble } from '../../notify/outbox.ts';
-import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
+import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
 import { DISMISS } from '../../operate/batches/list-batches.ts';
 import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../../operate/delivery/read-status.ts';

@@ -8,6 +8,7 @@ import { claimTimeOf } from '../../order/batch.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { lostReports } from '../../put-away/recall-batches.ts';
 import type { Store } from '../../redis/store.ts';
+import { pages } from '../../report/lines.ts';
 import type { Report } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { WaitGroup } from '../orders/read-waits.ts';
@@ -30,13 +31,16 @@ export async function lettersWithoutReport(
 ): Promise<LettersWithoutReport[]> {
   const found: LettersWithoutReport[] = [];
   const having = order === undefined ? undefined : readOpenDeadLetters((await redis.hget(keys.waiting, order)) ?? '');
-  for await (const name of allNames(batches)) {
-    if (!name.endsWith(end) || having?.every(({ batch }) => batch !== name)) continue;
-    const orders = Number(await redis.hget(keys.batch(name), 'open'));
-    const report = join(config.reports.path, name);
-    if (orders === 0 || !(await isGone(join(report, 'report.json')))) continue;
-    const batch = await batches.find(name);
-    if (batch?.state === 'done') found.push({ batch: name, file: batch.name, orders, report });
+  for await (const page of pages(allNames(batches), PAGE)) {
+    const names = page.filter((name) => name.endsWith(end) && (having?.some(({ batch }) => batch === name) ?? true));
+    const counts = await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')));
+    for (const [i, name] of names.entries()) {
+      const report = join(config.reports.path, name);
+      const orders = Number(counts[i]);
+      if (orders === 0 || !(await isGone(join(report, 'report.json')))) continue;
+      const batch = await batches.find(name);
+      if (batch?.state === 'done') found.push({ batch: name, file: batch.name, orders, report });
+    }
   }
   return found;
 }
