@@ -175,13 +175,13 @@ it('corrections are counted on each page, and downloaded on one', async () => {
   expect([type, lines.length, lines[0]]).toEqual([
     'text/csv; charset=utf-8',
     4,
-    'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes',
+    'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes,already',
   ]);
   // Without its column, a message such as `is empty` says nothing.
-  expect(lines[3]).toMatch(/,MANY-1,,invalid,"?quantity: .*,'=many\.csv,[^,]*,2,discarded,,,$/);
+  expect(lines[3]).toMatch(/,MANY-1,,invalid,"?quantity: .*,'=many\.csv,[^,]*,2,discarded,,,,$/);
   const one = await download('/api/v1/corrections.csv?q=PO-1');
   expect(one.lines.join('\n')).toMatch(
-    /,PO-1,,invalid,.*,orders\.csv,[^,]*,2,accepted,orders\.line-2\.fix\.csv,[^,]+,quantity: none → 7$/m,
+    /,PO-1,,invalid,.*,orders\.csv,[^,]*,2,accepted,orders\.line-2\.fix\.csv,[^,]+,quantity: none → 7,$/m,
   );
   expect((await person.call('GET', '/corrections.csv?limit=2')).body['code']).toBe('parameter-wrong');
 });

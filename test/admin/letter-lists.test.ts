@@ -29,11 +29,20 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   const person = await openOperator(place, place.start(['start']));
   const week = ['PO-1,NEW,A,1', 'PO-2,NEW,X,2', 'PO-3,NEW,A,none', 'PO-4,NEW,A,'];
   await settleWeek(place, week, (fix) => fix.replace('none', '7'));
-  await place.drop('open.csv', sheet('=1+1,NEW,A,"none → 1"', 'PO-6,NEW,A,none', 'PO-2,NEW,X,none'));
+  // The only other attempt is the refusal, which the page shows.
+  const { text: history } = await person.page('/order?number=PO-2');
+  expect(history).toMatch(/accepted(?: by the API)? after 2 attempts</);
+  expect(history).not.toContain('tried again automatically');
+  const none = await person.page('/dead-letters?q=nowhere');
+  const [, noRows = ''] = /href="([^"]*)">Download this empty list as a spreadsheet</.exec(none.text) ?? [];
+  expect((await rowsIn(person, plain(noRows))).rows).toHaveLength(1);
+  await place.drop('open.csv', sheet('=1+1,NEW,A,"none → 1"', 'PO-6,NEW,A,none', 'PO-2,NEW,X,none', 'PO-1,NEW,A,9'));
   await finishedReport(place, 'open.csv');
   await until('the lists', async () => {
     const all = await Promise.all(['/dead-letters', '/corrections'].map((path) => person.call('GET', path)));
-    return all.every(({ body }) => body['total'] === 3);
+    const items = all[0]?.body['items'] as { items?: string }[];
+    // Items of orders that failed a check are known with the report.
+    return all.map(({ body }) => body['total']).join() === '4,3' && items.every((one) => one.items !== undefined);
   });
 
   const { text } = await person.page('/dead-letters?q=open&kind=invalid');
@@ -78,6 +87,22 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   expect(await nameOf(last, 'dead-letters.xlsx')).toBe('attachment; filename="open.csv.fix.xlsx"');
   expect(await nameOf(batch, 'results.csv')).toMatch(/^attachment; filename="[\w.-]+-results\.csv"$/);
   expect((await person.page(`/batches/${last}`)).text).toContain('>fix file open.csv.fix.xlsx</a>');
+
+  const differs = 'this number is known with A × 1, and this file has A × 9';
+  const conflict = (await rowsIn(person, '/api/v1/dead-letters.xlsx?kind=conflict')).rows[1];
+  expect(conflict?.slice(7, 9)).toEqual(['A × 9', differs]);
+  await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
+  const settled = await until('the conflict', async () => {
+    const { body } = await person.call('GET', '/corrections?q=open');
+    return body['total'] === 1 && body['items'];
+  });
+  expect(settled).toMatchObject([{ kind: 'conflict', already: differs }]);
+  expect((await rowsIn(person, '/api/v1/corrections.xlsx?q=open')).rows[1]?.slice(8, 11)).toEqual([
+    'discarded',
+    '',
+    differs,
+  ]);
+  expect((await person.page('/corrections?q=open')).text).toContain(`T${differs.slice(1)}`);
 
   const { out } = await place.run(['dead-letters', 'discard', '--batch', last, '--dry-run']);
   expect(out).toContain('Those whose number is accepted or in progress cannot be sent again while it is.');

@@ -110,7 +110,7 @@ function timeIn(url: URL): TimeText {
 const AT_ONCE = 5_000;
 
 const COLUMNS =
-  'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes';
+  'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes,already';
 
 type Page<Row> = (after?: string) => Promise<{ items: Row[]; next: string | undefined }>;
 
@@ -133,15 +133,15 @@ async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGener
   for await (const row of rowsOf(page)) {
     const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
       correctionCells(row);
-    const [settled = '', settledFile = '', settledIn = '', changes = ''] = end;
+    const [settled = '', settledFile = '', settledIn = '', changes = '', already = ''] = end;
     const { line = row.location.line } = row;
-    const what = [settled, settledFile, changes.slice(0, LONGEST_CELL)];
+    const what = [settled, settledFile, [changes, already].filter(Boolean).join(' | ').slice(0, LONGEST_CELL)];
     yield [at(settledAt), who, was, now, line, file, kind, message, ...what, batch, settledIn];
   }
 }
 
 function correctionCells(row: SettledRow): string[] {
-  const { purchaseOrderNumber, kind, message, file, batch, location, line = location.line, closed } = row;
+  const { purchaseOrderNumber, kind, message, file, batch, location, line = location.line, already = '', closed } = row;
   const { at, who = '', number = '', changes, waitsIn } = closed;
   const last = closed.end ?? closed;
   const settled = waitsIn === undefined ? closingWord(last.by) : 'waits';
@@ -161,6 +161,7 @@ function correctionCells(row: SettledRow): string[] {
     settled,
     ...where,
     changed,
+    already,
   ];
 }
 

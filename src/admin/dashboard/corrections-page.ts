@@ -52,8 +52,10 @@ export function correctionListPageRoutes(api: ApiContext): Route[] {
   }));
 }
 
-function changesNote(row: SettledRow): Html | undefined {
-  return isUnrecorded(row) ? html`<div class="quiet">${NOT_RECORDED}</div>` : undefined;
+/** Of a conflict, what is ordered and what was wanted; and that the changes are not known. */
+function changesNote(row: SettledRow): Html {
+  const texts = [row.already?.replace(/^t/, 'T') ?? '', isUnrecorded(row) ? NOT_RECORDED : ''].filter(Boolean);
+  return html`${texts.map((text) => html`<div class="quiet">${text}</div>`)}`;
 }
 
 function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledRow): Html {

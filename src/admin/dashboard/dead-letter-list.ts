@@ -88,7 +88,7 @@ ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.tot
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${alreadyNote(url, page, onlyWaits)}
 ${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total) : undefined}
-${page.total > 0 ? html`<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), 'Download all that match as a spreadsheet')}</p>` : undefined}
+<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), `Download ${page.total > 0 ? 'all that match' : 'this empty list'} as a spreadsheet`)}</p>
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
 ${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}

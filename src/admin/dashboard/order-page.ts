@@ -11,6 +11,7 @@ import {
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { placeText } from '../../order/fixing.ts';
+import { needsPerson } from '../../order/outcome.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
@@ -139,7 +140,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const isReported = appearances.some(
     ({ batch, result }) => batch === accepted?.batch && result.outcome === 'accepted',
   );
-  const done = accepted && !isReported ? [acceptedEvent(accepted)] : [];
+  const done = accepted && !isReported ? [acceptedEvent(accepted, appearances)] : [];
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
   // Of the same moment, the attempt is before its outcome.
   return [...taken, ...attempts, ...appearances.flatMap((one) => appearanceEvents(one, history)), ...done, ...people];
@@ -150,23 +151,25 @@ function takenEvent({ takenAt, batch, file = batch, line, content, by }: OpenOrd
   return { at: iso(takenAt), text };
 }
 
-function acceptedEvent({ at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>): HistoryEvent {
-  const text = html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}${failedBefore(attempts)}`;
+function acceptedEvent(accepted: NonNullable<OrderHistory['accepted']>, among: readonly Appearance[]): HistoryEvent {
+  const { at, attempts, batch, by } = accepted;
+  const text = html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}${failedBefore(attempts, among)}`;
   return { at: iso(at), text };
 }
 
-/** After its acceptance, the ledger keeps only the number of attempts. */
-function failedBefore(attempts: number): Html | undefined {
-  return attempts > 1
-    ? html` after ${attempts} attempts. The log of your operator says why the others failed; pauses of the last hour are on the page ${link('/', 'Overview')}.`
-    : undefined;
+/** After its acceptance, the ledger keeps only the number of attempts. Those that were answered for good are events themselves. */
+function failedBefore(attempts: number, appearances: readonly Appearance[]): Html | undefined {
+  if (attempts < 2) return undefined;
+  const shown = appearances.filter(({ result }) => needsPerson(result.outcome) && result.attempts > 0).length;
+  if (attempts - 1 <= shown) return html` after ${attempts} attempts`;
+  return html` after ${attempts} attempts: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
 }
 
-function appearanceEvents(appearance: Appearance, { content }: OrderHistory): HistoryEvent[] {
+function appearanceEvents(appearance: Appearance, { content, appearances }: OrderHistory): HistoryEvent[] {
   const { batch, file, startedAt, by, result, deadLetter } = appearance;
   const where = html`in ${link(batchPath(batch), file)}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
-  const tried = result.outcome === 'accepted' ? failedBefore(result.attempts) : undefined;
+  const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, appearances) : undefined;
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;

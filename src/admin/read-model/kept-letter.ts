@@ -21,7 +21,7 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   const id = idOf(from.batch, letter);
   const row = { purchaseOrderNumber, kind, code, message, signature, attempts, firstAt, lastAt, location };
   const { field = '', value = '' } = problems?.[0] ?? {};
-  const items = refusedItems(letter) || firstOf(letter.itemsRead);
+  const items = refusedItems(letter) || ownItems(letter) || firstOf(letter.itemsRead);
   const read = firstOf(letter.articles);
   const already = alreadyText(letter);
   const line = errorLine(letter);
@@ -47,10 +47,14 @@ export function firstOf(texts: readonly string[] = []): string {
  * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
  * `this number is already accepted from "monday.csv", as A-1 × 5`; of a conflict, what differs.
  */
-function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
+export function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
   if (kind === 'conflict') return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
   const found = problems.find(({ code }) => code === NUMBER_KNOWN || code === ROW_KNOWN);
   return found && plain(found.message);
+}
+
+function ownItems({ kind, payload }: DeadLetter): string {
+  return kind === 'conflict' ? firstItems(itemsIn(payload)) : '';
 }
 
 const NOT_READ = 'the items of the order that is already known cannot be read';

@@ -3,7 +3,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 
 /**
  * One line of a list of open dead letters. `id`: batch and place, which together are unique. `field` and `value`: the first wrong one. `line`: its line, where that is not the order's.
- * `items`: the first items of a refused order, or of one that failed a check as far as read, as text; `articles`: its first articles.
+ * `items`: the first items of an order that was refused or is in conflict, or of one that failed a check as far as read, as text; `articles`: its first articles.
  * `already`: that another file has the order or row.
  */
 export type DeadLetterRow = Pick<

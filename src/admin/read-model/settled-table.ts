@@ -7,6 +7,7 @@ import {
   type DeadLetter,
   errorLine,
 } from '../../order/dead-letter.ts';
+import { alreadyText } from './kept-letter.ts';
 import { searchText } from './letter-batch.ts';
 import { idOf } from './letter-id.ts';
 
@@ -19,6 +20,8 @@ export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'mess
   /** The first wrong column or property, and its line where that is not the order's. */
   field?: string;
   line?: number;
+  /** Of a conflict: what was ordered, and what its file had. */
+  already?: string;
   closed: Closed;
 };
 
@@ -127,6 +130,7 @@ function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: Dead
   const { batch, source, file } = from;
   const field = letter.problems?.[0]?.field;
   const line = errorLine(letter);
+  const already = kind === 'conflict' ? alreadyText(letter) : undefined;
   const what = {
     purchaseOrderNumber,
     kind,
@@ -134,6 +138,7 @@ function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: Dead
     ...(field && { field }),
     location,
     ...(line !== location.line && { line }),
+    ...(already && { already }),
     closed,
   };
   return { id: idOf(batch, letter), batch, source, file, ...what };
