@@ -85,6 +85,7 @@ export function createOffers(
   const gaps = createRetryGaps(clock);
   const reported = new Set<string>();
   const refused = new Map<string, NotTaken>();
+  const tried = new Map<string, string>();
 
   /** Reports each file once: a file in use only after some minutes, because that is normal for a while. */
   function report(file: string, error: unknown, durationMs: number): void {
@@ -99,18 +100,23 @@ export function createOffers(
 
   return {
     async offer(ready) {
-      const { file } = ready;
+      const { file, version } = ready;
+      // What kept it from being taken, such as its permissions, may have been corrected.
+      if (tried.get(file) !== version) gaps.forget(file);
+      tried.set(file, version);
       if (!gaps.isDue(file)) return 'kept';
       try {
         await onReady(ready);
         gaps.forget(file);
+        tried.delete(file);
         reported.delete(file);
         refused.delete(file);
         return 'handed over';
       } catch (error) {
         const durationMs = gaps.failed(file);
         report(file, error, durationMs);
-        if (durationMs >= REFUSED_AFTER) refused.set(file, notTaken(source, error, path.basename(file)));
+        if (refused.has(file) || durationMs >= REFUSED_AFTER)
+          refused.set(file, notTaken(source, error, path.basename(file)));
         return 'kept';
       }
     },
@@ -118,6 +124,7 @@ export function createOffers(
     troubles: () => [...refused].flatMap(([file, trouble]) => (reported.has(file) ? [trouble] : [])),
     keepOnly(files) {
       gaps.keepOnly(files);
+      for (const file of tried.keys()) if (!files.has(file)) tried.delete(file);
       for (const file of reported) if (!files.has(file)) reported.delete(file);
       for (const file of refused.keys()) if (!files.has(file)) refused.delete(file);
     },

@@ -17,8 +17,8 @@ import {
   inboxText,
   inboxTrouble,
   notTakenTexts,
+  otherWaitingTexts,
   type SourceStatus,
-  waitingTexts,
 } from '../../operate/delivery/source-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -193,7 +193,7 @@ function deadLettersText({ deadLetters, sentAgain = 0 }: Status, paint: Paint): 
 function inboxLines(status: Status, { columns }: Format): string {
   const text = inboxText(status);
   if (text === undefined) return '';
-  const files = status.sources.flatMap((source) => waitingTexts(source).map((file) => `${source.name}: ${file}`));
+  const files = status.sources.flatMap((source) => otherWaitingTexts(source).map((file) => `${source.name}: ${file}`));
   const lines = [...wrapped(text, columns), ...files.map((file) => hanging(printable(file), 2, columns))];
   return lines.map((line) => `${line}\n`).join('');
 }

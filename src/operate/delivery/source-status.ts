@@ -11,11 +11,12 @@ import { matchesAny } from '../../intake/export.ts';
 import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
+import { STILL_CHANGING } from '../../intake/stability.ts';
 import { type LeftAlone, leftAloneIn, namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import type { BatchView } from '../batches/list-batches.ts';
-import type { LivingDaemon } from '../daemon.ts';
+import { filesNotTaken, type LivingDaemon } from '../daemon.ts';
 
 export type SourceStatus = {
   name: string;
@@ -145,12 +146,16 @@ export function inboxText(facts: InboxFacts): string | undefined {
 /** Time does not help a file without read permission. */
 function ownReason(sources: InboxFacts['sources'], files: number): string {
   const shown = sources.flatMap(({ waitingFiles = [] }) => waitingFiles);
-  const locked = shown.filter(({ reason }) => reason === NOT_PERMITTED).length;
+  const stuck = shown.filter(({ reason }) => reason === NOT_PERMITTED || reason === NOT_TAKEN);
   const rule = 'a file is taken when it is complete and unchanged';
-  if (locked === 0) return rule;
-  if (locked === files) return `po-sync may not read ${files === 1 ? 'it' : 'them'}`;
-  return `po-sync may not read ${locked} of them; another file is taken when it is complete and unchanged`;
+  if (stuck.length === 0) return rule;
+  const cannot = stuck.some(({ reason }) => reason === NOT_TAKEN) ? 'a daemon cannot take' : 'po-sync may not read';
+  if (stuck.length === files) return `${cannot} ${files === 1 ? 'it' : 'them'}`;
+  return `${cannot} ${stuck.length} of them; another file is taken when it is complete and unchanged`;
 }
+
+/** Why a file waits that the user who looks may read, and the daemon says why it cannot take it. */
+const NOT_TAKEN = 'a daemon cannot take it';
 
 /** What keeps daemons from taking any file of these inboxes, whatever the files are; undefined if nothing does. */
 function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefined {
@@ -168,7 +173,16 @@ export function withObstacle(source: SourceStatus, facts: Omit<InboxFacts, 'sour
   if (waitingFiles === undefined) return source;
   const rest =
     obstacleOf({ ...facts, sources: [source] }) ?? 'it is complete; a daemon takes it when it has seen it unchanged';
-  return { ...source, waitingFiles: waitingFiles.map(({ reason = rest, ...file }) => ({ ...file, reason })) };
+  const kept = new Set(filesNotTaken(facts.daemons).flatMap((one) => (one.source === source.name ? one.file : [])));
+  const whyOf = (name: string) => (kept.has(name) ? NOT_TAKEN : rest);
+  const withReason = ({ reason, ...file }: WaitingFile) => ({ ...file, reason: reason ?? whyOf(file.name) });
+  return { ...source, waitingFiles: waitingFiles.map(withReason) };
+}
+
+/** Without the files that `notTakenTexts` names. */
+export function otherWaitingTexts({ waiting = 0, waitingFiles = [], ...source }: SourceStatus): string[] {
+  const others = waitingFiles.filter(({ reason }) => reason !== NOT_TAKEN);
+  return waitingTexts({ ...source, waiting: waiting - waitingFiles.length + others.length, waitingFiles: others });
 }
 
 /** `a.csv, 25 s old, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
@@ -185,10 +199,15 @@ function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
   return `${[name, ...times].join(', ')}: ${reason}`;
 }
 
-/** What a running daemon cannot take; without the files that this user cannot read, either, because `ignored` names them. */
+/** What a running daemon cannot take; without the files that another line names: that this user cannot read either, or that changed since. */
 export function notTakenTexts({ sources, notTaken = [] }: Pick<InboxFacts, 'sources'> & { notTaken?: NotTaken[] }) {
   const isNamed = ({ source, file }: NotTaken) =>
-    sources.some(({ name, ignored }) => name === source && ignored?.entries.some((entry) => entry.name === file));
+    sources.some(
+      ({ name, ignored, waitingFiles = [] }) =>
+        name === source &&
+        (ignored?.entries.some((entry) => entry.name === file) ||
+          waitingFiles.some((one) => one.name === file && one.reason === STILL_CHANGING)),
+    );
   return notTaken.filter((one) => !isNamed(one)).map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
 }
 

@@ -1,7 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { checkPath, inboxText, notTakenTexts } from '../../../src/operate/delivery/source-status.ts';
+import {
+  checkPath,
+  inboxText,
+  notTakenTexts,
+  otherWaitingTexts,
+  withObstacle,
+} from '../../../src/operate/delivery/source-status.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 it('the status of a source says whether its file, or the folder of its pattern, is there', async () => {
@@ -55,6 +61,29 @@ it('a file that a daemon cannot take is named, unless this user cannot read it e
     'a.csv of source inbox: No permission to read a.csv. Set it.',
   ]);
   expect(notTakenTexts({ sources: [{ ...source, ignored }], notTaken: [file] })).toEqual([]);
+});
+
+it('a file that only the daemon cannot take is named once: also right after its permissions changed', () => {
+  const notTaken = [{ source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv (mode 0000).' }];
+  const daemons = [{ host: 'a', pid: 1, version: '1', since: 0, notTaken }];
+  const inbox = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok', waiting: 2 } as const;
+  const seen = (reason?: string) => {
+    const waitingFiles = [{ name: 'a.csv', ...(reason && { reason }) }, { name: 'b.csv' }];
+    const source = withObstacle({ ...inbox, waitingFiles }, { daemons, batches: [] });
+    const facts = { daemons, batches: [], sources: [source], notTaken };
+    return [inboxText(facts), ...otherWaitingTexts(source), ...notTakenTexts(facts)];
+  };
+  const ready = 'it is complete; a daemon takes it when it has seen it unchanged';
+  expect(seen()).toEqual([
+    '2 files in an inbox wait: a daemon cannot take 1 of them; another file is taken when it is complete and unchanged',
+    `b.csv: ${ready}`,
+    'a.csv of source inbox: No permission to read a.csv (mode 0000). po-sync tries again.',
+  ]);
+  expect(seen('it is still changing')).toEqual([
+    '2 files in an inbox wait: a file is taken when it is complete and unchanged',
+    'a.csv: it is still changing',
+    `b.csv: ${ready}`,
+  ]);
 });
 
 it.each([
