@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkRights } from '../../src/operate/doctor/check-redis.ts';
+import { checkRedis, checkRights } from '../../src/operate/doctor/check-redis.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { missingRights, requireRights } from '../../src/redis/rights.ts';
 import { connectAsAdmin } from '../support/redis-groups.ts';
@@ -37,6 +37,22 @@ async function missingOf(url: string): Promise<string[]> {
 
 it('the documented user misses no right', async () => {
   expect(await missingOf(urlOf(DOCUMENTED_USER.username, DOCUMENTED_USER.password))).toEqual([]);
+});
+
+it('where a user may not run CONFIG, an append-only file and required replicas are no warning', async () => {
+  const redis = await connectRedis(await addUser('docs', '~{posync:*', '+@all', '-config'));
+  await using admin = connectAsAdmin(server);
+  await admin.redis.config('SET', 'min-replicas-to-write', '1');
+  const info = (await redis.info()).replace('connected_slaves:0', 'connected_slaves:1');
+  await admin.redis.config('SET', 'min-replicas-to-write', '0');
+  redis.info = async () => info;
+  const found = await checkRedis(redis, 'this Redis');
+  redis.disconnect();
+  const shown = Object.fromEntries(found.map(({ check, state, message }) => [check, `${state}: ${message}`]));
+  expect(shown).toMatchObject({
+    'Redis durability': expect.stringMatching(/^ok: .* appendfsync, which should be always, was not checked/),
+    'Redis replication': 'ok: takes writes only while enough replicas are in contact',
+  });
 });
 
 it('each command that a user may not run is named, also those that only scripts run', async () => {

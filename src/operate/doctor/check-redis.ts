@@ -16,7 +16,7 @@ export async function checkRedis(redis: Redis, place: string, isCluster = false)
     ...roleFinding(facts),
     ...clusterFinding(facts, isCluster),
     durability(facts.get('aof_enabled') === '1', fsync, save),
-    ...replication(Number(facts.get('connected_slaves') ?? 0), replicas),
+    ...replication(facts, replicas),
     eviction(facts.get('maxmemory_policy')),
     ...memory(Number(facts.get('used_memory')), Number(facts.get('maxmemory'))),
   ];
@@ -68,9 +68,12 @@ function clusterFinding(facts: ReadonlyMap<string, string>, isCluster: boolean):
 }
 
 /** Replication is asynchronous, so a primary without a replica in contact must stop taking writes. */
-function replication(connected: number, least: string | undefined): Finding[] {
+function replication(facts: ReadonlyMap<string, string>, least: string | undefined): Finding[] {
   const check = 'Redis replication';
-  if (connected === 0) return [];
+  if (Number(facts.get('connected_slaves') ?? 0) === 0) return [];
+  // INFO counts the replicas in contact only where a number of them is required.
+  const isRequired = least === undefined && facts.has('min_slaves_good_slaves');
+  if (isRequired) return [{ check, state: 'ok', message: 'takes writes only while enough replicas are in contact' }];
   if (least === undefined) {
     return [{ check, state: 'warn', message: `min-replicas-to-write ${UNCHECKED}`, remedy: REPLICAS_REMEDY }];
   }
@@ -92,7 +95,8 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
     return { check, state: 'ok', message: 'confirmed writes survive a power failure (appendonly, fsync always)' };
   }
   if (aof) {
-    if (fsync === undefined) return { check, state: 'warn', message: `appendfsync ${UNCHECKED}`, remedy: ASK_OWNER };
+    // CONFIG would also show passwords: nobody should need to permit it.
+    if (fsync === undefined) return { check, state: 'ok', message: FSYNC_UNCHECKED };
     const lost = fsync === 'everysec' ? 'about 1 s' : 'up to 30 s';
     const message = `a power failure may lose ${lost} of writes (appendfsync ${fsync})`;
     return { check, state: 'warn', message, remedy };
@@ -115,6 +119,9 @@ function durability(aof: boolean, fsync: string | undefined, save: string | unde
     remedy,
   };
 }
+
+const FSYNC_UNCHECKED =
+  'writes are kept in an append-only file; appendfsync, which should be always, was not checked: this user may not run CONFIG GET';
 
 const ASK_OWNER =
   'Ask who runs this Redis: it needs appendonly yes and appendfsync always, or its own durable storage.';
