@@ -216,14 +216,19 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
 /** What an order waits for and when that is checked again, as a clause. */
 export function waitClause(wait: Wait, now: number): string {
   const until = untilText(wait, now);
-  return clauses(waitText(wait), until === '' ? '' : `next check ${until}`);
+  if (until !== TRIED_NOW) return clauses(waitText(wait), until === '' ? '' : `next check ${until}`);
+  // While delivery is paused, another order may be the one that is tried.
+  return clauses(waitText(wait), wait.for === 'pause' ? '' : until);
 }
+
+/** One try may end the wait, or not: an order is sent while delivery is paused, or the list is read. */
+const TRIED_NOW = 'being tried now';
 
 /** When a wait ends or is checked again, as a phrase; empty where no time is known. */
 export function untilText({ for: kind, until }: Pick<Wait, 'for' | 'until'>, now: number): string {
-  // The next try of a pause that is due may end it, or not.
-  if (until === undefined || (kind === 'pause' && until - now < 1_000)) return '';
-  return until - now < 1_000 ? 'now' : `in ${duration(until - now)}`;
+  if (until === undefined) return '';
+  if (until - now >= 1_000) return `in ${duration(until - now)}`;
+  return ['pause', 'list', 'file-list'].includes(kind) ? TRIED_NOW : 'now';
 }
 
 /**

@@ -82,7 +82,7 @@ const ROWS: Row[] = [
     NOW,
     { pauses: [{ ...DOWN, nextTryAt: NOW - 10 }] },
     'the end of the pause: connect ECONNREFUSED',
-    '',
+    'being tried now',
   ],
   [
     'a retry that is due after the next try of a pause',
@@ -157,7 +157,7 @@ const ROWS: Row[] = [
     NOW,
     { list: { nextAt: NOW, failure: { since: NOW - 60_000, reason: 'no data for 30 s' } } },
     "the API's list, to settle an unclear answer: every read of it since 1970-01-01 00:15:40 UTC failed: no data for 30 s",
-    'now',
+    'being tried now',
   ],
   [
     'an order with an unclear answer, and no daemon',
