@@ -48,25 +48,26 @@ const REFUSED_AFTER = 3_000;
 /** Another program has the file open exclusively, or its permissions are not set yet. */
 const IN_USE = new Set(['EBUSY', 'EACCES', 'EPERM', 'EAGAIN', 'ETXTBSY']);
 
-/** Growing gaps between the attempts at things that fail. */
+/** Growing gaps between the attempts at things that fail. `version`: another one is tried at once, because its fault may be corrected. */
 export type RetryGaps = {
-  isDue(name: string): boolean;
+  isDue(name: string, version?: string): boolean;
   /** Records a failure and returns for how long the attempts have failed, in milliseconds. */
-  failed(name: string): number;
+  failed(name: string, version?: string): number;
   forget(name: string): void;
   keepOnly(names: ReadonlySet<string>): void;
 };
 
 /** Creates an empty record of failures: gaps double from half a second to a minute. */
 export function createRetryGaps(clock: Clock): RetryGaps {
-  const failures = new Map<string, { since: number; due: number; gap: number }>();
+  const failures = new Map<string, { since: number; due: number; gap: number; version: string | undefined }>();
   return {
-    isDue: (name) => clock.monotonic() >= (failures.get(name)?.due ?? 0),
-    failed(name) {
+    isDue: (name, version) =>
+      version !== failures.get(name)?.version || clock.monotonic() >= (failures.get(name)?.due ?? 0),
+    failed(name, version) {
       const now = clock.monotonic();
       const { since = now, gap: last = FIRST_GAP / 2 } = failures.get(name) ?? {};
       const gap = Math.min(LONGEST_GAP, last * 2);
-      failures.set(name, { since, gap, due: now + gap });
+      failures.set(name, { since, gap, due: now + gap, version });
       return now - since;
     },
     forget: (name) => void failures.delete(name),
@@ -85,7 +86,6 @@ export function createOffers(
   const gaps = createRetryGaps(clock);
   const reported = new Set<string>();
   const refused = new Map<string, NotTaken>();
-  const tried = new Map<string, string>();
 
   /** Reports each file once: a file in use only after some minutes, because that is normal for a while. */
   function report(file: string, error: unknown, durationMs: number): void {
@@ -101,22 +101,17 @@ export function createOffers(
   return {
     async offer(ready) {
       const { file, version } = ready;
-      // What kept it from being taken, such as its permissions, may have been corrected.
-      if (tried.get(file) !== version) gaps.forget(file);
-      tried.set(file, version);
-      if (!gaps.isDue(file)) return 'kept';
+      if (!gaps.isDue(file, version)) return 'kept';
       try {
         await onReady(ready);
         gaps.forget(file);
-        tried.delete(file);
         reported.delete(file);
         refused.delete(file);
         return 'handed over';
       } catch (error) {
-        const durationMs = gaps.failed(file);
+        const durationMs = gaps.failed(file, version);
         report(file, error, durationMs);
-        if (refused.has(file) || durationMs >= REFUSED_AFTER)
-          refused.set(file, notTaken(source, error, path.basename(file)));
+        if (durationMs >= REFUSED_AFTER) refused.set(file, notTaken(source, error, path.basename(file)));
         return 'kept';
       }
     },
@@ -124,7 +119,6 @@ export function createOffers(
     troubles: () => [...refused].flatMap(([file, trouble]) => (reported.has(file) ? [trouble] : [])),
     keepOnly(files) {
       gaps.keepOnly(files);
-      for (const file of tried.keys()) if (!files.has(file)) tried.delete(file);
       for (const file of reported) if (!files.has(file)) reported.delete(file);
       for (const file of refused.keys()) if (!files.has(file)) refused.delete(file);
     },

@@ -9,8 +9,7 @@ import type { ListFailure } from '../../reconcile/list-pace.ts';
  * What an order without an outcome waits for. `person`: a decision; `release`: its batch is held; `daemon`: none is running;
  * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
  * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
- * `file`: the file of its batch cannot be read on; `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it
- * repeats; `unexamined`: more orders wait than were examined.
+ * `file`: the file of its batch cannot be read on; `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it repeats; `unexamined`: more orders wait than were examined.
  */
 export type WaitKind =
   | 'person'
@@ -216,19 +215,15 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
 /** What an order waits for and when that is checked again, as a clause. */
 export function waitClause(wait: Wait, now: number): string {
   const until = untilText(wait, now);
-  if (until !== TRIED_NOW) return clauses(waitText(wait), until === '' ? '' : `next check ${until}`);
-  // While delivery is paused, another order may be the one that is tried.
-  return clauses(waitText(wait), wait.for === 'pause' ? '' : until);
+  return clauses(waitText(wait), /^in |^now$/.test(until) ? `next check ${until}` : '');
 }
-
-/** One try may end the wait, or not: an order is sent while delivery is paused, or the list is read. */
-const TRIED_NOW = 'being tried now';
 
 /** When a wait ends or is checked again, as a phrase; empty where no time is known. */
 export function untilText({ for: kind, until }: Pick<Wait, 'for' | 'until'>, now: number): string {
   if (until === undefined) return '';
   if (until - now >= 1_000) return `in ${duration(until - now)}`;
-  return ['pause', 'list', 'file-list'].includes(kind) ? TRIED_NOW : 'now';
+  // One try, of an order or the list, may end the wait, or not.
+  return ['pause', 'list', 'file-list'].includes(kind) ? 'being tried now' : 'now';
 }
 
 /**
