@@ -1,4 +1,4 @@
-import { type Entry, isSameContent, type Known, type Listed } from '../ledger/entry.ts';
+import { type Entry, isSameContent, type Known, type Listed, type StoredResult } from '../ledger/entry.ts';
 
 /** An order as a file brings it. `again`: a person sends it deliberately, in a fix file. */
 export type Candidate = {
@@ -27,6 +27,8 @@ export type Admission =
   | { kind: 'cancelled' }
   /** `known` is the other content, where it is known. */
   | { kind: 'conflict'; batchNo: number; underWay: boolean; known?: Listed }
+  /** An export shows it as it was before a person corrected it, and the correction waits for a person. */
+  | { kind: 'waits'; result: StoredResult }
   /** A dead letter with the same content: sending it again would end the same way. */
   | { kind: 'repeat'; entry: Entry };
 

@@ -90,7 +90,8 @@ async function admitRound(
   let [batch, rest] = [found, orders];
   while (rest.length > 0) {
     const known = await ledger.lookup(rest.map(({ order }) => order.purchaseOrderNumber));
-    const plans = rest.map((order, i) => planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file));
+    const planned = rest.map((order, i) => planning.planOrder(batch, order, known[i] ?? { kind: 'nothing' }, file));
+    const plans = batch.kind === 'export' && !file.isFixFile ? await holdCorrected(line, batch, planned) : planned;
     const isShown = batch.kind === 'export' || file.isFixFile;
     // Closed before they are counted, because a step that a crash interrupts is repeated.
     if (isShown) await deadLetters.closeCorrected(batch, planning.acceptedIn(plans), time.now());
@@ -105,6 +106,18 @@ async function admitRound(
   }
 }
 
+/** An order of an export that a person corrected is not sent as it was while the correction waits for a person. */
+async function holdCorrected(line: Admitting, { source }: Batch, plans: readonly Plan[]): Promise<readonly Plan[]> {
+  const { knownInvalid, batches, store } = line;
+  const fresh = plans.filter(({ admission }) => admission.kind === 'queue');
+  const shown = fresh.map(({ order: { number }, digest: fingerprint }) => ({ number, fingerprint }));
+  const isHeld = await knownInvalid.waitCorrected(source, shown, batches);
+  const held = shown.filter((_, i) => isHeld[i]);
+  const results = await resultsShownBefore(held, store.time.now(), line);
+  const ends = new Map(held.map(({ number }, i) => [number, results[i]]));
+  return plans.map((plan) => planning.heldAs(plan, ends.get(plan.order.number)));
+}
+
 /** While this process was suspended, another may have read the same file, and a person may have canceled the batch. */
 async function withoutOutcome({ batches }: Admitting, { batch }: Batch, orders: readonly ValidOrder[]) {
   if ((await batches.find(batch))?.state === 'done') return [];
@@ -115,7 +128,7 @@ async function withoutOutcome({ batches }: Admitting, { batch }: Batch, orders: 
 async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {
   const numbers = new Set(plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])));
   const titles = new Map(await Promise.all([...numbers].map(async (no) => [no, await titleOf(no, batches)] as const)));
-  const origin = (batchNo: number) => originOf(batchNo, batch, titles);
+  const origin = (batchNo: number) => planning.originOf(batchNo, batch, titles);
   return plans.flatMap((one) => {
     const { order, digest: fingerprint } = one;
     const result = planning.resultOf(one, store.time.now(), batch, origin);
@@ -198,7 +211,7 @@ async function enqueue(
     const rows = guarded.get(plan.order) ?? [];
     return 'valid' in rows ? [] : [{ ...plan, rows }];
   });
-  if (isFixFile) await line.knownInvalid.corrected(entering, line.batches);
+  if (isFixFile) await line.knownInvalid.corrected(planning.replacedBy(entering), line.batches);
   const groups = inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
@@ -222,24 +235,12 @@ async function enterGroup(
   );
   const mine = group.filter((_, i) => done[i] && respelled[i] === undefined);
   const late = group.filter((_, i) => !done[i]).map(({ order }) => order);
-  return mine.length > 0 ? { job: jobOf(batch, job, mine), late } : { late };
+  return mine.length > 0 ? { job: planning.jobOf(batch, job, mine), late } : { late };
 }
 
 async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>): Promise<string | undefined> {
   const batch = await batches.nameOf(no);
   return batch && batchTitle(batch, (await batches.find(batch))?.name);
-}
-
-function originOf(batchNo: number, { no }: Batch, titles: ReadonlyMap<number, string | undefined>): string {
-  if (batchNo === 0) return "found in the API's list";
-  return batchNo === no ? 'earlier in this file' : `from ${titles.get(batchNo) ?? 'an unknown batch'}`;
-}
-
-function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]): Job {
-  const lines = plans.map(({ order }) => order.place.line);
-  const span = lines.length === 1 ? `${lines[0]}` : `${Math.min(...lines)}–${Math.max(...lines)}`;
-  const numbers = plans.map(({ order }) => order.order.purchaseOrderNumber);
-  return { id, name: `${name} ${span}`.slice(0, 200), batch, numbers };
 }
 
 function inGroups<T>(all: readonly T[], size: number): T[][] {

@@ -1,5 +1,6 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import type { Known, StoredResult } from '../ledger/entry.ts';
+import type { Entry, Known, StoredResult } from '../ledger/entry.ts';
+import type { Job } from '../ledger/job.ts';
 import { cancelledResult } from '../ledger/ledger.ts';
 import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
@@ -53,6 +54,8 @@ export function resultOf(
       const words = { code: 'other-content', message, ...(items ? { known: { items } } : {}) };
       return { attempts: 0, at, outcome: 'conflict', ...words, against: admission.batchNo };
     }
+    case 'waits':
+      return admission.result;
     case 'repeat':
       return repeated(admission, at);
   }
@@ -98,6 +101,19 @@ export function sameFileResult(at: number): StoredResult {
   return { outcome: 'duplicate', attempts: 0, at, code: 'duplicate', message };
 }
 
+/** The plan for an order that ends with this result, if there is one. */
+export function heldAs(plan: Plan, result: StoredResult | undefined): Plan {
+  return result === undefined ? plan : { ...plan, admission: { kind: 'waits', result } };
+}
+
+/** The entries of dead letters that plans replace with other content. */
+export function replacedBy(plans: readonly Plan[]): Entry[] {
+  return plans.flatMap(({ digest, admission }) => {
+    const before = admission.kind === 'queue' ? admission.before : undefined;
+    return before === undefined || before.digest === digest ? [] : [before];
+  });
+}
+
 /** Numbers that are accepted, in progress or about to be sent. */
 export function wellIn(plans: readonly Plan[]): string[] {
   const well: readonly string[] = ['queue', 'duplicate', 'follow', 'corrected'];
@@ -131,4 +147,18 @@ export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
 
 function numbersOf(plans: readonly Plan[]): string[] {
   return plans.map(({ order }) => order.number);
+}
+
+/** Where the other order of a conflict comes from, in words. */
+export function originOf(batchNo: number, { no }: Batch, titles: ReadonlyMap<number, string | undefined>): string {
+  if (batchNo === 0) return "found in the API's list";
+  return batchNo === no ? 'earlier in this file' : `from ${titles.get(batchNo) ?? 'an unknown batch'}`;
+}
+
+/** The job that carries orders of a batch, with a name for people. */
+export function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]): Job {
+  const lines = plans.map(({ order }) => order.place.line);
+  const span = lines.length === 1 ? `${lines[0]}` : `${Math.min(...lines)}–${Math.max(...lines)}`;
+  const numbers = plans.map(({ order }) => order.order.purchaseOrderNumber);
+  return { id, name: `${name} ${span}`.slice(0, 200), batch, numbers };
 }

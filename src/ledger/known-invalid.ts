@@ -9,9 +9,6 @@ import type { Entry, StoredResult } from './entry.ts';
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
 
-/** An order of a fix file, and the ledger's entry that it replaces. */
-type Corrected = { digest: string; admission: { before: Entry | undefined } };
-
 export type KnownInvalid = ReturnType<typeof createKnownInvalid>;
 
 /**
@@ -57,13 +54,10 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
   }
 
   /**
-   * A person corrects these orders: where `before` is of an export, its later versions may show them as they were. Call before
-   * the corrected orders are entered.
+   * A person corrects these orders: where one is of an export, its later versions may show it as it was. Call before the
+   * corrected order is entered, or the ledger forgets the order.
    */
-  async function corrected(orders: readonly Corrected[], batches: Pick<Batches, 'find'>): Promise<void> {
-    const replaced = orders.flatMap(({ digest, admission: { before } }) =>
-      before === undefined || before.digest === digest ? [] : [before],
-    );
+  async function corrected(replaced: readonly Entry[], batches: Pick<Batches, 'find'>): Promise<void> {
     const from = Map.groupBy(replaced, ({ batch }) => batch);
     for (const [name, entries] of from) {
       const batch = await batches.find(name);
@@ -72,7 +66,20 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
     }
   }
 
-  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected };
+  /** Which of these a person corrected in a fix file in which they still wait for a person. */
+  async function waitCorrected(source: string, orders: readonly KnownProblem[], batches: Pick<Batches, 'find'>) {
+    const were = await wereKnown(source, orders);
+    const texts = orders.map(({ number }, i) => (were[i] ? redis.hget(keys.waiting, number) : ''));
+    return await Promise.all(texts.map(async (text) => isInFixFile((await text) ?? '', batches)));
+  }
+
+  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected, waitCorrected };
+}
+
+/** Whether one of the open dead letters that `waiting` holds for a number is of a fix file. */
+async function isInFixFile(waiting: string, batches: Pick<Batches, 'find'>): Promise<boolean> {
+  const found = await Promise.all(readOpenDeadLetters(waiting).map(({ batch }) => batches.find(batch)));
+  return found.some((batch) => batch?.inspection?.isFixFile);
 }
 
 const leftOutField = (number: string) => `-${number}`;

@@ -1,6 +1,7 @@
 import type { Batches } from '../ledger/batches/batches.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
@@ -82,6 +83,7 @@ function sizeOf(cameBack: CameBackOf): number {
 function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
+  const knownInvalid = createKnownInvalid(deps);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
@@ -107,6 +109,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     const known = await deadLetters.find(batch, deadLetter);
     const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
+    if (!isLate && known.owned !== undefined) await knownInvalid.corrected([known.owned], batches);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
     if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);

@@ -14,7 +14,7 @@ type Place = Workplace & {
 };
 
 async function open(): Promise<Place> {
-  const place = await openWorkplace({ source: SOURCE, faults: { faults: [REFUSED] } });
+  const place = await openWorkplace({ source: SOURCE, sandbox: { record: true }, faults: { faults: [REFUSED] } });
   const answers = path.join(place.folder, 'answers');
   await mkdir(answers);
 
@@ -64,6 +64,38 @@ it('an order of an export that the API refused and a person corrected needs nobo
     'conflict other-content yes',
     'duplicate duplicate yes',
   ]);
+});
+
+it('an order of an export that a person corrected is not sent as it was while the correction waits', async () => {
+  await using place = await open();
+  const orders = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'X'), order('PO-4', 'X')];
+  expect(await place.version(...orders)).toEqual(Array(4).fill('refused 400 no'));
+  const [first] = await place.reportsNow();
+  // PO-1 is refused again, PO-2 cannot be read, PO-3 and PO-4 are refused, and PO-3 is discarded.
+  const again = await place.fix(first, (text) => text.replaceAll('"quantity":1', '"quantity":2').replace(':5', ':0'));
+  expect(again?.counts).toMatchObject({ refused: 3, invalid: 1 });
+  await place.run(['dead-letters', 'discard', '--order', 'PO-3', '--yes']);
+  await place.setFaults([]);
+
+  const waits = 'duplicate known-invalid no';
+  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A'))).toEqual([
+    waits,
+    waits,
+    'accepted  yes',
+  ]);
+  const [report] = (await place.reportsNow()).slice(-1);
+  if (report === undefined) throw new Error('no report');
+  expect(await place.read(report, 'results.csv')).toContain('unchanged since an earlier export, waits for a person in');
+  // Also in the version after it. Other content is sent, and so is an order that nobody wants to correct.
+  const changed = await place.version(
+    order('PO-1', 'X'),
+    order('PO-2', 'A', 6),
+    order('PO-3', 'X'),
+    order('PO-4', 'A'),
+  );
+  expect(changed).toEqual([waits, 'accepted  yes', 'accepted  yes', 'accepted  yes']);
+  expect((await place.fix(again, (text) => text))?.counts).toMatchObject({ accepted: 1 });
+  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['duplicate duplicate yes']);
 });
 
 it('the answer says of a settled order of an export whether it was corrected, which orders it, or discarded', async () => {

@@ -1709,6 +1709,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/settled-in-export.test.ts'],
   },
   {
+    without: 'the hold of an order of an export as it was before a correction that waits',
+    file: 'src/ledger/known-invalid.ts',
+    find: 'found.some((batch) => batch?.inspection?.isFixFile)',
+    replace: 'found.length < 0',
+    tests: ['test/end-to-end/settled-in-export.test.ts'],
+  },
+  {
+    without: 'the refused content of an export whose correction failed a check',
+    file: 'src/put-away/close-dead-letters.ts',
+    find: 'if (!isLate && known.owned !== undefined) await knownInvalid.corrected([known.owned], batches);',
+    replace: '',
+    tests: ['test/end-to-end/settled-in-export.test.ts'],
+  },
+  {
     without: 'the rows of closed dead letters, for a fix file that is dropped twice',
     file: 'src/validate/how-to-read.ts',
     find: 'closed.has(own) && !records.has(own)',

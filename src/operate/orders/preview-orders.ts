@@ -134,6 +134,8 @@ function verdictWith(admission: Admission) {
       return 'duplicate';
     case 'conflict':
       return 'conflict';
+    case 'waits':
+      return 'waiting';
     case 'repeat':
       return admission.entry.state === 'conflict' ? 'conflict' : 'waiting';
   }
