@@ -247,9 +247,10 @@ it('a long file is examined while delivery is paused, and read on when it contin
   expect((await run('batches', 'show', batch.batch)).out.replace(/\s+/g, ' ')).toMatch(shown);
   expect((await run('status')).out.replace(/\s+/g, ' ')).toMatch(shown);
   // No other order is taken out of turn, and all of them are in the figures.
-  const { queue } = JSON.parse((await run('--json', 'status')).out);
+  const { queue, batches } = JSON.parse((await run('--json', 'status')).out);
   expect(queue.unsettledOrders).toBeLessThan(200);
   expect(queue.unsettledOrders + queue.unreadOrders).toBe(2990);
+  expect(batches[0].waitsAfter + queue.unreadOrders).toBe(3000);
   const unread = await run('explain', 'PO-2500');
   expect(unread).toMatchObject({
     code: 1,
@@ -370,6 +371,10 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   expect(findings).toMatch(/held\.csv is held: \d+ of the last/);
   expect(findings).toContain(`po-sync batches show ${held.batch}`);
   const id = held.batch.slice(-8);
+  const { out: before } = await place.run(['batches', 'release', id, '--dry-run']);
+  expect(before.replaceAll(/\s+/g, ' ')).toContain(
+    `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${id}.`,
+  );
   const { out: retried } = await place.run(['dead-letters', 'retry', '--batch', id, '--yes']);
   expect(retried.replaceAll(/\s+/g, ' ')).toContain(
     `${held.batch} is held: its orders wait until po-sync batches release ${id}.`,
@@ -382,7 +387,7 @@ it('start --once ends with 2 when a batch is held, also with its file half read'
   );
   const { out: released } = await place.run(['batches', 'release', id, '--yes']);
   expect(released.replaceAll(/\s+/g, ' ')).toBe(
-    `${held.batch}, with ${all} orders without an outcome and those queued to be sent again, is released: they are sent now. Orders that the API refused are sent again by po-sync dead-letters retry --batch ${id}. `,
+    `${held.batch}, with ${all} orders without an outcome and those queued to be sent again, is released: they are sent now. `,
   );
 });
 

@@ -23,6 +23,7 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { forgottenBatches } from '../../operate/batches/open-dead-letters.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
+import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -86,15 +87,14 @@ export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promis
   if (batch.held === undefined) throw notHeld(batch);
   const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
+  const text = await releaseText(batch, args.dryRun, context);
   const release = async () => ({ released: await releaseBatch(batch, context), text: releasedText(batch) });
   const { released } = args.dryRun
     ? { released: false }
     : await recorded({ what: 'release', on: batch.batch }, context, release);
   const held = { reason: batch.held.reason, since: iso(batch.held.since) };
   if (args.json) printJson(shell, { batch: batch.batch, released, held });
-  else {
-    shell.out(sentences(releaseText(batch, args.dryRun), shell));
-  }
+  else shell.out(sentences(text, shell));
   return 0;
 }
 
@@ -122,13 +122,21 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
 }
 
 /** Orders that `dead-letters retry` queued again wait for the release, too, and keep their refusal in the counts of the batch. */
-function releaseText(batch: Batch, dryRun: boolean): string {
+async function releaseText(batch: Batch, dryRun: boolean, context: OperatorContext): Promise<string> {
   const what = dryRun ? 'would be released: they would be sent' : 'is released: they are sent now';
-  const again =
-    batch.counts.refused === 0
-      ? ''
-      : `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${batch.batch.slice(-8)}.\n`;
+  const again = (await hasRefused(batch, context))
+    ? `Orders that the API refused are sent again by po-sync dead-letters retry --batch ${batch.batch.slice(-8)}.\n`
+    : '';
   return `${batch.batch}, with ${remaining(batch)} without an outcome and those queued to be sent again, ${what}.\n${again}`;
+}
+
+/** Whether an order that the API refused is not queued again. */
+async function hasRefused(batch: Batch, context: OperatorContext): Promise<boolean> {
+  if (batch.counts.refused === 0) return false;
+  for await (const { kind, now } of deadLettersInProgress(context, [batch])) {
+    if (kind === 'refused' && (now ?? kind) === kind) return true;
+  }
+  return false;
 }
 
 /** Dismisses an unreadable file that is no longer where it was put away. */

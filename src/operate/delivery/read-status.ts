@@ -92,8 +92,7 @@ export async function readStatus(
     livingDaemons(store),
     readOpenOrders(context),
   ]);
-  const underWay = open.batches;
-  const [shownQueue, waits, letters, accepted, createdTwice, { failure }, unreadable, token, pauses, ended, sources] =
+  const [shownQueue, reading, letters, accepted, createdTwice, { failure }, unreadable, token, pauses, ended, sources] =
     await Promise.all([
       queueOf(context, open),
       readWaits(context, open),
@@ -107,6 +106,7 @@ export async function readStatus(
       endedPauses(context),
       sourcesOf(context, newest, daemons),
     ]);
+  const { waits, batches: underWay } = reading;
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   const again = Math.min(dead.orders, open.again.size);
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);

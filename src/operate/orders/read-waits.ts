@@ -62,26 +62,37 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
   };
 }
 
-/** What the orders that are not settled wait for, the largest group first. Dead letters are not among them. */
-export async function readWaits(context: WaitContext, open?: OpenOrders): Promise<WaitGroup[]> {
+/**
+ * What the orders that are not settled wait for, the largest group first. Dead letters are not among them. `batches`: those that
+ * are not done, as of the same moment.
+ */
+export async function readWaits(
+  context: WaitContext,
+  open?: OpenOrders,
+): Promise<{ waits: WaitGroup[]; batches: Batch[] }> {
   const around = await readSurroundings(context);
   const all = open ?? (await readOpenOrders(context));
   const groups = new Map<string, WaitGroup>();
   const tally = createTally(all);
   for (const set of ['due', 'doubt'] as const) await addSet(all[set], groups, { around, tally }, context);
   const { orders, oldest, ofBatchNo } = await context.ledger.followers.count(MOST);
-  addUnread(
-    groups,
-    around,
-    tally.unread(({ no }) => ofBatchNo.get(no) ?? 0),
-  );
+  const unread = tally.unread(({ no }) => ofBatchNo.get(no) ?? 0);
+  addUnread(groups, around, unread);
   if (orders > 0) {
     const since = oldest && claimTimeOf(oldest.batch);
     const first = oldest && since !== undefined && { oldest: { ...oldest, since } };
     const reason = 'the same order of another file has no outcome yet';
     groups.set('order', { for: 'order', reason, orders, ...first });
   }
-  return [...groups.values()].sort((a, b) => b.orders - a.orders);
+  const waits = [...groups.values()].sort((a, b) => b.orders - a.orders);
+  return { waits, batches: all.batches.map((batch) => readSoFar(batch, unread.get(batch))) };
+}
+
+/** Since its reader began to wait, a page may have been read. */
+function readSoFar(batch: Batch, unread: number | undefined): Batch {
+  const orders = totalOrders(batch);
+  if (batch.waitsAfter === undefined || orders === undefined || unread === undefined) return batch;
+  return { ...batch, waitsAfter: orders - Math.max(0, unread) };
 }
 
 const TURN: WaitGroup = { for: 'turn', reason: '', orders: 0 };

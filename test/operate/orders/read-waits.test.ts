@@ -9,6 +9,8 @@ import { until } from '../../support/until.ts';
 
 const BATCHES = ['20261121T071500Z-inbox-a-00000001', '20261121T071600Z-inbox-b-00000002'] as const;
 
+const waitsOf = async (rig: DeliveryRig) => (await readWaits(rig)).waits;
+
 describe('the orders that wait', () => {
   let rig: DeliveryRig;
 
@@ -42,7 +44,7 @@ describe('the orders that wait', () => {
     const follower = { batch: BATCHES[1], batchNo: 2, ordinal: 7, place };
     const repeats = { outcome: 'duplicate', attempts: 0, at: 0, code: '', message: '' } as const;
     expect(await ledger.followers.follow([{ entry: early, follower, repeats }])).toEqual([true]);
-    expect(await readWaits(rig)).toEqual([
+    expect(await waitsOf(rig)).toEqual([
       {
         for: 'pause',
         reason: 'paused by the test',
@@ -68,10 +70,10 @@ describe('the orders that wait', () => {
     await ledger.enter({ ...sending, deadline: soon }, undefined, soon);
     await until('a later time', () => store.time.now() > now);
     await using _next = await startBeating();
-    const [inFlight] = await readWaits(rig);
+    const [inFlight] = await waitsOf(rig);
     expect(inFlight).toMatchObject({ for: 'answer', reason: 'attempt 1 is in flight', orders: 1, until: soon });
     await former[Symbol.asyncDispose]();
-    const [lost] = await readWaits(rig);
+    const [lost] = await waitsOf(rig);
     expect(lost).toMatchObject({ for: 'list', reason: 'the process of attempt 1 sends no heartbeat', until: soon });
   });
 
@@ -87,15 +89,17 @@ describe('the orders that wait', () => {
     const result = { outcome: 'invalid', attempts: 0, at: 0, code: '', message: '' } as const;
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     // Of 2,000 orders, one waits and one has its outcome.
-    const [wait, ...others] = await readWaits(rig);
+    const [wait, ...others] = await waitsOf(rig);
     expect(wait).toMatchObject({ for: 'pause', orders: 1, unread: 1998 });
     expect(others).toEqual([]);
     expect(wait && waitText(wait)).toBe('the end of the pause (1,998 more are read then): paused by the test');
+    // As many are read as the figures of the same moment say.
+    expect((await readWaits(rig)).batches).toContainEqual(expect.objectContaining({ batch, waitsAfter: 2 }));
     // A file is read on in portions, and the others of it are not read in between either.
     await batches.readingWaits(batch, undefined);
-    expect((await readWaits(rig))[0]).toMatchObject({ orders: 1, unread: 1998 });
+    expect((await waitsOf(rig))[0]).toMatchObject({ orders: 1, unread: 1998 });
     await batches.admitted(batch, 2000, '');
-    expect((await readWaits(rig))[0]).not.toHaveProperty('unread');
+    expect((await waitsOf(rig))[0]).not.toHaveProperty('unread');
   });
 
   it('of a held batch are counted with those of its file that are read when it is released', async () => {
@@ -116,9 +120,9 @@ describe('the orders that wait', () => {
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     await batches.hold(batch, { reason: 'alike', alike: '' }, 1);
     // Of nine orders, two wait, one waits for another, one has its outcome.
-    expect(await readWaits(rig)).toMatchObject([{ for: 'release', orders: 2, unread: 5 }, { for: 'order' }]);
+    expect(await waitsOf(rig)).toMatchObject([{ for: 'release', orders: 2, unread: 5 }, { for: 'order' }]);
     await batches.admitted(batch, 9, '');
-    expect((await readWaits(rig))[0]).not.toHaveProperty('unread');
+    expect((await waitsOf(rig))[0]).not.toHaveProperty('unread');
   });
 
   it('of a file whose reader ended are counted, and wait for a daemon that reads files', async () => {
@@ -130,23 +134,21 @@ describe('the orders that wait', () => {
     // Later, so that the delivery of the rig leaves it alone.
     const soon = store.time.now() + 60_000;
     await ledger.enter(entryOf({ order: orderOf('A'), batch, batchNo: 1 }), undefined, soon);
-    const [none, ...others] = await readWaits(rig);
+    const [none, ...others] = await waitsOf(rig);
     expect(none).toMatchObject({ for: 'daemon', orders: 1, unread: 8 });
     expect(others).toEqual([]);
     expect(none && waitText(none)).toBe('a daemon; none is running (8 more are read then)');
     {
       await using _delivery = await startBeating('delivery');
-      const noReader = (await readWaits(rig)).find(({ for: kind }) => kind === 'daemon');
+      const noReader = (await waitsOf(rig)).find(({ for: kind }) => kind === 'daemon');
       expect(noReader).toMatchObject({ orders: 0, unread: 8 });
       expect(noReader && waitText(noReader)).toBe('a daemon; none reads files (8 are read then)');
     }
     await using _intake = await startBeating('intake');
     // Now for one that delivers.
-    expect(await readWaits(rig)).toMatchObject([
-      { for: 'daemon', reason: 'no daemon is running', orders: 1, unread: 8 },
-    ]);
+    expect(await waitsOf(rig)).toMatchObject([{ for: 'daemon', reason: 'no daemon is running', orders: 1, unread: 8 }]);
     await using _both = await startBeating();
-    const [turn] = await readWaits(rig);
+    const [turn] = await waitsOf(rig);
     expect(turn && waitText(turn)).toBe('a free slot for a call (8 more are read then)');
   });
 });
