@@ -406,13 +406,18 @@ it('a held batch whose refused orders were sent again and accepted ends without 
   const { code, out } = await place.run(['start', '--once']);
   const finished = out.split('\n').find((line) => line.includes('"batch-finished"')) ?? '{}';
   expect({ code, ...JSON.parse(finished) }).toMatchObject({ code: 0, level: 'info', needPerson: 0 });
+  const [{ counts, open, settled }] = JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches;
+  expect([open, settled]).toEqual([0, counts.refused]);
+  expect((await place.run(['batches', 'list'])).out).toMatch(
+    new RegExp(`open +settled +taken\n.* 30/30 +${30 - settled} +0 +${settled} `),
+  );
 });
 
 it('batches list counts duplicates, which are done although nothing was accepted', async () => {
   await using place = await openWorkplace();
   await place.drop('first.csv', csvOf(20));
   await place.run(['start', '--once']);
-  expect((await place.run(['batches', 'list'])).out).not.toContain('duplicate');
+  expect((await place.run(['batches', 'list'])).out).not.toMatch(/duplicate|settled/);
   await place.drop('again.csv', csvOf(20));
   await place.run(['start', '--once']);
   expect((await place.run(['batches', 'list'])).out).toMatch(/again\.csv +finished +20\/20 +0 +20 +0 /);

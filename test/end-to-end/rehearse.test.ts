@@ -118,6 +118,8 @@ it('check, rehearse, the list and the report name the line of an error in JSON, 
   await place.drop('shop.json', text);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
   const { out: list } = await place.run(['dead-letters', 'list']);
+  const { out: document } = await place.run(['--json', 'dead-letters', 'list']);
+  expect(JSON.parse(document).advice).toEqual(list.match(/^called-off: .*$/gm));
   const { out: history } = await place.run(['explain', 'PO-2']);
   for (const [i, line] of lines.entries()) {
     expect(checked).toMatch(new RegExp(`^shop\\.json:${line}: .*PO-${i + 1}`, 'm'));

@@ -290,6 +290,7 @@ it('a row of a file that is dropped twice becomes one order, and the second batc
     message: expect.stringContaining(became),
   });
   expect(await place.read(second, 'dead-letters.csv')).toContain('this row became DR-3');
+  expect((await place.run(['dead-letters', 'list'])).out).toMatch(/\(none\) .* this row became DR-3/);
   expect(await place.read(second, 'report.html')).not.toContain('Correct 1 row without an order number');
   const renamed = (await place.read(second, 'dead-letters.csv'))
     .replace(/^;A-1/m, 'DR-4;A-1')

@@ -22,7 +22,8 @@ const FAULTS = [
   { kind: 'drop', when: 'after', orders: ['PO-9'], attempts: '1' },
 ];
 const ROWS = ['PO-1,A,1', 'PO-2,A,none', ',A,1', 'PO-5,X-9,1', 'PO-6,X-9,1', 'PO-8,A,1', 'PO-9,A,3'];
-const fileOf = (rows: string[]) => `${['purchaseOrderNumber,articleCode,quantity', ...rows].join('\n')}\n`;
+const fileOf = (rows: string[], more = '') =>
+  `${[`purchaseOrderNumber,articleCode,quantity${more}`, ...rows].join('\n')}\n`;
 
 /** Each command with its arguments; `{first}` is the batch of the first file. */
 const CALLS: [command: string, args: string][] = [
@@ -91,8 +92,11 @@ describe('docs/command-output.schema.json', () => {
     await place.drop('orders.csv', fileOf(ROWS));
     await place.drop('broken.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
     await place.run(['start', '--once', '--json']);
-    await place.drop('second.csv', fileOf(['PO-1,A,2', 'PO-7,A,1']));
-    await writeFile(path.join(place.folder, 'next.csv'), fileOf(['PO-1,A,1', 'PO-2,A,none', 'PO-10,A,1']));
+    await place.drop('second.csv', fileOf(['PO-1,A,2,', 'PO-7,A,1,', 'PO-11,A,1,draft'], ',status'));
+    await writeFile(
+      path.join(place.folder, 'next.csv'),
+      fileOf(['PO-1,A,1,', 'PO-2,A,none,draft', 'PO-10,A,1,'], ',status'),
+    );
     await writeFile(path.join(place.folder, 'broken.csv'), 'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n');
     const order = { purchaseOrderNumber: 'PO-99', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
     const headers = bearerHeaders(await place.api.token());

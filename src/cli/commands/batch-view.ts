@@ -9,6 +9,7 @@ import {
   neededPerson,
   readingText,
   settledIn,
+  settledSince,
   standingText,
   unsettledText,
 } from '../../operate/batches/list-batches.ts';
@@ -32,6 +33,7 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
       right: true,
       tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain'),
     },
+    ...(batches.some(({ batch }) => settledSince(batch) > 0) ? [SETTLED] : []),
     { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 3 },
   ];
   return table(batches, columns, format);
@@ -41,6 +43,14 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
 const DUPLICATES: Column<BatchView> = {
   title: 'duplicate',
   of: ({ batch }) => count(batch.counts.duplicate),
+  right: true,
+  leaves: 1,
+};
+
+/** Orders that needed a person once: without them, a file that is done has fewer accepted orders and nothing open. */
+const SETTLED: Column<BatchView> = {
+  title: 'settled',
+  of: ({ batch }) => count(settledSince(batch)),
   right: true,
   leaves: 1,
 };

@@ -51,7 +51,7 @@ export type CheckedFile = {
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, preview?} or {file, error}]}`;
+ * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, advice?, preview?} or {file, error}]}`;
  * with `--orders`, `toSend: [{line, …}]` comes after the problems.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
@@ -62,6 +62,7 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
     const separator = files++ === 0 ? '' : ',';
     let isOpen = false;
     let problems = 0;
+    const advice = createAdvice();
     const opening = `${separator}\n{"file":${JSON.stringify(file)}`;
     return {
       onFormat(format, records, { warnings, unused }) {
@@ -69,6 +70,7 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
         out(`${opening},${members({ format, records, unused, warnings })},"problems":[`);
       },
       onProblem(problem, order) {
+        advice.add([problem]);
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
       },
       async onOrders(orders) {
@@ -77,7 +79,9 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
         for await (const order of orders) out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
       },
       done({ orders, invalid, first, preview }) {
-        out(`],${members({ orders, invalid, first: first ?? null, ...(preview && { preview }) })}}`);
+        const lines = advice.lines();
+        const more = { ...(lines.length > 0 && { advice: lines }), ...(preview && { preview }) };
+        out(`],${members({ orders, invalid, first: first ?? null, ...more })}}`);
       },
       failed(error) {
         out(`${isOpen ? ']' : opening},${members({ error: errorDocument(error) })}}`);

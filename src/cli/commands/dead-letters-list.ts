@@ -5,7 +5,7 @@ import { type DeadLetterFilter, deadLetters, lacking, noneText } from '../../ope
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { closingText } from '../../order/closing-text.ts';
 import { errorLine } from '../../order/dead-letter.ts';
-import { intoInbox, NUMBER_KNOWN } from '../../order/fixing.ts';
+import { intoInbox, NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHiddenInJson } from '../../order/text.ts';
@@ -41,10 +41,12 @@ async function printDocument(
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
+  const advice = createAdvice();
   let total = 0;
   shell.out(`{"environment":${JSON.stringify(config.environment)},"deadLetters":[`);
   for await (const deadLetter of found) {
     addError(groups, deadLetter);
+    if (deadLetter.closed === undefined) advice.add(deadLetter.problems);
     total += 1;
     if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
@@ -64,9 +66,10 @@ async function printDocument(
       return { ...group, ...(field === '' ? {} : { field }), closed: closed + waiting };
     },
   );
-  const lost = without.length === 0 ? '' : `,"withoutReport":${escapeHiddenInJson(JSON.stringify(without))}`;
-  const end = `"total":${total},"groups":${escapeHiddenInJson(JSON.stringify(kinds))}${lost}`;
-  shell.out(`${total === 0 ? '' : '\n'}],${end}}\n`);
+  const lines = advice.lines();
+  const more = { ...(lines.length > 0 && { advice: lines }), ...(without.length > 0 && { withoutReport: without }) };
+  const end = JSON.stringify({ total, groups: kinds, ...more }).slice(1);
+  shell.out(`${total === 0 ? '' : '\n'}],${escapeHiddenInJson(end)}\n`);
 }
 
 async function printTables(
@@ -206,11 +209,10 @@ function stateOf({ kind, closed, now }: FoundDeadLetter): string {
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }
 
-/** That the order is known already comes first: a cancelled order that was sent is a task, others are not. */
+/** That the order or row is known already comes first: a cancelled order that was sent is a task, and a known row has nothing to correct. */
 function reasonOf({ message, problems = [] }: FoundDeadLetter): string {
-  const [first, ...more] = problems.toSorted(
-    (a, b) => Number(b.code === NUMBER_KNOWN) - Number(a.code === NUMBER_KNOWN),
-  );
+  const isKnown = ({ code }: { code: string }) => Number(code === NUMBER_KNOWN || code === ROW_KNOWN);
+  const [first, ...more] = problems.toSorted((a, b) => isKnown(b) - isKnown(a));
   if (first === undefined) return message;
   return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
 }

@@ -210,14 +210,13 @@ export function readingText({ waitsAfter, waitsForList, held, ...batch }: Batch,
 }
 
 /** Orders that have an outcome. */
-export function settledIn({ counts }: Batch): number {
-  return countSettled(counts);
-}
+export const settledIn = ({ counts }: Batch): number => countSettled(counts);
 
 /** Orders that needed a person when they got their outcome. */
-export function neededPerson({ counts }: Batch): number {
-  return countNeedingPerson(counts);
-}
+export const neededPerson = ({ counts }: Batch): number => countNeedingPerson(counts);
+
+/** Those of them that were settled since, in this file or in one that corrects it. */
+export const settledSince = (batch: Batch): number => Math.max(0, neededPerson(batch) - batch.open);
 
 /** A batch in JSON output, with the names of `report.json`. */
 export function batchJson({ batch, standing, report, error }: BatchView) {
@@ -235,6 +234,7 @@ export function batchJson({ batch, standing, report, error }: BatchView) {
     format: inspection?.shape.format,
     counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? null, ...batch.counts },
     open: batch.open,
+    settled: settledSince(batch),
     error,
     held: held && { reason: held.reason, since: iso(held.since) },
     unsettled: unsettled && { reason: unsettled.reason, since: iso(unsettled.since) },

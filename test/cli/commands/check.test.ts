@@ -155,7 +155,10 @@ First order as it would be sent:
 
   test('says once what the mapping can do about rows that are canceled or on hold', async () => {
     const rows = ['3,A,1,storniert', '4,B,1,storniert', '5,C,1,draft'];
-    const { out } = await check({ 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` });
+    const files = { 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` };
+    const { out } = await check(files);
+    const [document] = JSON.parse((await check(files, { json: true })).out).files;
+    expect(document.advice).toEqual(out.match(/^called-off: .*$/gm));
     expect(out.match(/^called-off: in the mapping, skipWhere .*$/gm)).toEqual([
       expect.stringContaining('skipRows'),
       expect.stringContaining('until they are released'),
