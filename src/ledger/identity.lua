@@ -2,8 +2,8 @@
 -- list is requested, in the same step.
 -- KEYS identity, rebuild, breaker, the caller's own count; ARGV remembered epoch ('' none), its sequence, a new name, wait
 -- after a rollback, field of the hold, hold, how many changes the caller made, how long its count is kept, and ledger time as the caller
--- continued it.
--- Returns same | new | rolled-back, the epoch, its sequence.
+-- continued it, and the hold where there is no ledger at all.
+-- Returns same | new | rolled-back | emptied, the epoch, its sequence.
 local epoch, sequence, succeeds, shift, steps =
   unpack(redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'succeeds', 'shift', 'steps'))
 sequence = tonumber(sequence or '0')
@@ -36,5 +36,5 @@ local now = tonumber(ARGV[9])
 redis.call('HSET', KEYS[1], 'shift', string.format('%.3f', clock - now), 'steps', tonumber(steps or '0') + 1,
   'last', ARGV[9], 'stepAt', ARGV[9])
 redis.call('HSET', KEYS[2], 'why', 'rolled-back', 'epoch', ARGV[3], 'notBefore', now + tonumber(ARGV[4]), 'wait', ARGV[4])
-redis.call('HSETNX', KEYS[3], ARGV[5], ARGV[6])
-return { 'rolled-back', ARGV[3], tostring(sequence) }
+redis.call('HSETNX', KEYS[3], ARGV[5], epoch and ARGV[6] or ARGV[10])
+return { epoch and 'rolled-back' or 'emptied', ARGV[3], tostring(sequence) }

@@ -11,10 +11,11 @@ import type { RedisTime } from '../redis/time.ts';
 /**
  * How the ledger in Redis compares with what the daemon remembers.
  * `rolled-back`: it lost changes: flushed, restored from an old file, failed over, or a different Redis.
+ * `emptied`: it has no ledger at all, so it may also be another Redis that is meant.
  * `copied`: it was copied together with the checkpoint, so what was sent after the copy was made is in neither.
  * `returned`: another ledger was used in its place meanwhile, and has sent what this one does not know.
  */
-export type Standing = 'same' | 'new' | 'rolled-back' | 'copied' | 'returned';
+export type Standing = 'same' | 'new' | 'rolled-back' | 'emptied' | 'copied' | 'returned';
 
 export type Identity = ReturnType<typeof createIdentity>;
 
@@ -125,13 +126,26 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
 
   return async (remembered: Checkpoint, daemon: string, made: number) => {
     const { epoch: before, sequence: reached } = remembered;
-    const loss = lossOf(remembered);
-    const reason = `${LOSSES[loss]}; the API's list is read first`;
-    const hold = JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
+    const holds = ([false, true] as const).map((isEmpty) => {
+      const reason = `${LOSSES[lossOf(remembered, isEmpty)]}; the API's list is read first`;
+      return JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
+    });
     const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
-    const args = [before, reached, randomUUID(), wait, `hold:${ROLLED_BACK}`, hold, made, KEEP_OWN, time.now()];
+    const args = [
+      before,
+      reached,
+      randomUUID(),
+      wait,
+      `hold:${ROLLED_BACK}`,
+      holds[0] ?? '',
+      made,
+      KEEP_OWN,
+      time.now(),
+      holds[1] ?? '',
+    ];
     const [found, epoch, sequence] = (await runScript(redis, script, used, args)) as [Standing, string, string];
-    return { standing: found === 'rolled-back' ? loss : found, epoch, sequence: Number(sequence) };
+    const isLost = found === 'rolled-back' || found === 'emptied';
+    return { standing: isLost ? lossOf(remembered, found === 'emptied') : found, epoch, sequence: Number(sequence) };
   };
 }
 
@@ -140,13 +154,15 @@ type Loss = Exclude<Standing, 'same' | 'new'>;
 /** Why the ledger does not know everything that was sent. */
 export const LOSSES: Readonly<Record<Loss, string>> = {
   'rolled-back': 'Redis lost part of the ledger',
+  emptied: 'this Redis has no ledger, but the folder `data` knows one: it is another Redis, or it lost its data',
   copied: 'the folder `data` was copied or restored',
   returned: 'another ledger was used with this folder `data` meanwhile',
 };
 
-function lossOf({ isCopy, wasReplaced }: Checkpoint): Loss {
+function lossOf({ isCopy, wasReplaced }: Checkpoint, isEmpty: boolean): Loss {
   if (wasReplaced) return 'returned';
-  return isCopy ? 'copied' : 'rolled-back';
+  if (isCopy) return 'copied';
+  return isEmpty ? 'emptied' : 'rolled-back';
 }
 
 /** The latest state of the ledger that this daemon saw; without `own` its changes are not counted separately. */

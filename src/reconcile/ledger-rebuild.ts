@@ -78,7 +78,11 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     rebuildImpossible(log, { reason: message });
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (why === 'new') await finish(epoch);
-    else await later(epoch, `Redis lost part of the ledger; the API has no list (${message}): run po-sync reconcile`);
+    else
+      await later(
+        epoch,
+        `the ledger does not know all that was sent; the API has no list (${message}): run po-sync reconcile`,
+      );
     return 'impossible';
   }
 

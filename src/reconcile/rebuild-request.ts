@@ -64,5 +64,5 @@ function holdOf(why: string | undefined): { field: string; code: string; reason:
         code: NEW_LEDGER,
         reason: "a new ledger reads the API's list before its first order",
       }
-    : { field: `hold:${ROLLED_BACK}`, code: ROLLED_BACK, reason: 'Redis lost part of the ledger' };
+    : { field: `hold:${ROLLED_BACK}`, code: ROLLED_BACK, reason: 'the ledger does not know all that was sent' };
 }

@@ -22,9 +22,17 @@ describe('identity', () => {
     await running.establish();
     await change(running, 5);
     await place.store.redis.flushall();
-    expect(await running.establish()).toBe('rolled-back');
+    expect(await running.establish()).toBe('emptied');
     await place.store.redis.flushall();
-    expect(await daemon().establish()).toBe('rolled-back');
+    expect(await daemon().establish()).toBe('emptied');
+    // So is a planned move to another Redis.
+    const [hold = ''] = await place.store.redis.hvals(place.store.keys.breaker);
+    expect(JSON.parse(hold)).toMatchObject({
+      code: 'ledger-rolled-back',
+      reason: expect.stringMatching(
+        /^this Redis has no ledger, but .* it is another Redis, or it lost its data; the API's list/,
+      ),
+    });
   });
 
   it('notices an older state of the same Redis', async () => {
@@ -132,7 +140,7 @@ describe('identity', () => {
     await two.establish();
     await change(one, 3);
     await place.store.redis.flushall();
-    expect([await one.establish(), await two.establish()]).toEqual(['rolled-back', 'same']);
+    expect([await one.establish(), await two.establish()]).toEqual(['emptied', 'same']);
     expect(two.known().epoch).toBe(one.known().epoch);
   });
 
@@ -153,7 +161,7 @@ describe('identity', () => {
     await asleep.establish();
     const before = await place.store.redis.hgetall(place.store.keys.identity);
     await place.store.redis.flushall();
-    expect(await awake.establish()).toBe('rolled-back');
+    expect(await awake.establish()).toBe('emptied');
     await place.store.redis.del(place.store.keys.identity);
     await place.store.redis.hset(place.store.keys.identity, before);
     expect(await asleep.establish()).toBe('rolled-back');

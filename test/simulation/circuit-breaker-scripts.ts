@@ -25,7 +25,8 @@ export const clock: Port = (store, [key = '', due = '', doubt = '', rebuildKey =
 };
 
 export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '', ownKey = ''], args) => {
-  const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = '', , continued = ''] = args;
+  const [remembered = '', text = '', name = '', wait = '', field = '', hold = '', made = '', , ...more] = args;
+  const [continued = '', emptied = ''] = more;
   const own = Number(store.get(ownKey) ?? 0);
   store.set(ownKey, String(Math.max(own, Number(made))));
   const epoch = store.hget(key, 'epoch');
@@ -52,8 +53,8 @@ export const identity: Port = (store, [key = '', rebuildKey = '', breakerKey = '
   const fields = { shift: (store.now() - Number(continued)).toFixed(3), steps, last: continued, stepAt: continued };
   if (!isNew) for (const [one, value] of Object.entries(fields)) store.hset(key, one, value);
   if (!isNew) store.hset(rebuildKey, 'wait', wait);
-  if (!isNew) store.hsetnx(breakerKey, field, hold);
-  return [isNew ? 'new' : 'rolled-back', name, most];
+  if (!isNew) store.hsetnx(breakerKey, field, epoch === null ? emptied : hold);
+  return [isNew ? 'new' : epoch === null ? 'emptied' : 'rolled-back', name, most];
 };
 
 export const rebuild: Port = (store, [key = '', breakerKey = '', pauses = ''], args) => {

@@ -272,7 +272,18 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       .map((one) => ({
         file: 'ledger/identity.lua',
         keys: [KEYS.identity, KEYS.rebuild, KEYS.breaker, KEYS.own('m')],
-        args: [one.known, one.sequence, one.name, 500, 'hold:x', HOLD, one.mine, 60_000, one.continued],
+        args: [
+          one.known,
+          one.sequence,
+          one.name,
+          500,
+          'hold:x',
+          HOLD,
+          one.mine,
+          60_000,
+          one.continued,
+          HOLD.replace('first', 'empty'),
+        ],
       })),
   },
   {
