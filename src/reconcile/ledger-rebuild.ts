@@ -78,11 +78,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     rebuildImpossible(log, { reason: message });
     // A new ledger has nothing to lose; one that was rolled back waits for a person.
     if (why === 'new') await finish(epoch);
-    else
-      await later(
-        epoch,
-        `the ledger does not know all that was sent; the API has no list (${message}): run po-sync reconcile`,
-      );
+    else await later(epoch, `the ledger may lack orders; the API has no list (${message}): run po-sync reconcile`);
     return 'impossible';
   }
 
