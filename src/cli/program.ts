@@ -176,7 +176,7 @@ function refuseRepeated(command: Command): void {
     command.on(`option:${option.name()}`, () => {
       times += 1;
       if (times > 1) {
-        const message = `error: option '${option.flags}' takes one value, and is given more than once`;
+        const message = `error: option '${option.flags}' takes one value, and is given more than once; run the command once for each`;
         command.error(message, { code: 'commander.repeatedOption' });
       }
     });

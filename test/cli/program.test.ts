@@ -103,13 +103,13 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
   [
     'dead-letters discard --order A --order B --yes',
     'usage-repeated-option',
-    "Option '--order <number>' takes one value, and is given more than once.",
+    "Option '--order <number>' takes one value, and is given more than once; run the command once for each.",
     'po-sync dead-letters discard --help',
   ],
   [
     'status -e staging --environment production',
     'usage-repeated-option',
-    "Option '-e, --environment <name>' takes one value, and is given more than once.",
+    "Option '-e, --environment <name>' takes one value, and is given more than once; run the command once for each.",
     'po-sync --help',
   ],
 ];
