@@ -72,4 +72,30 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
   });
   expect(now).toMatch(/<header class="neutral">.*<h1>Cancelled too late: 1 order was accepted<\/h1>/s);
   expect(now).toContain(who);
+
+  // One may have been sent, one was turned away: the end is open, and the page says what comes.
+  await place.setFaults([
+    { kind: 'drop', when: 'after', orders: ['PO-6'] },
+    { kind: 'answer', on: 'list', status: 503 },
+    { kind: 'answer', status: 503, orders: ['PO-7'] },
+  ]);
+  await place.drop('friday.csv', sheet('PO-6,NEW,A,1', 'PO-7,NEW,A,1'));
+  await until('the order at the API', () => place.stored().has('PO-6'));
+  const { batch: friday } = await until('the batch', () => reportNamed(place, 'friday.csv'));
+  const to = `/batches/${friday}`;
+  await until('the end of its reading', async () => (await person.call('GET', to)).body['state'] === 'sending');
+  const answer = await person.submit(`${to}/cancel`, { back: to });
+  const { text: open } = await person.page(answer.headers.get('location') ?? '');
+  expect(open).toMatch(/class="note doubt"[^>]*>1 order of \S+ cancelled; 1 order may have been sent/);
+  expect(open).toContain('When the file is finished, this page has its accepted orders as a spreadsheet');
+  expect(open).toContain('Cancel again</button>');
+  await place.setFaults([]);
+  await finishedReport(place, 'friday.csv');
+  await place.drop('again.csv', sheet('PO-7,NEW,A,1'));
+  await finishedReport(place, 'again.csv');
+  const since = await until('its orders', async () => {
+    const { text } = await person.page(to);
+    return text.includes('PO-7') && text;
+  });
+  expect(textOf(since)).toMatch(/PO-7 cancelled accepted since, from another file/);
 });

@@ -8,7 +8,7 @@ import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
-import { cancelBatch, cancelledText } from '../../src/operate/batches/cancel-batch.ts';
+import { cancelBatch, cancelledText, LISTED_ON_PAGE } from '../../src/operate/batches/cancel-batch.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
 import { digestOf } from '../../src/order/digest.ts';
@@ -467,6 +467,9 @@ it('a cancellation names what was accepted before, and that the rest of the file
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 56, underWay: 2, reading: false })).toBe(
     'Too late: no order of b1 could be cancelled; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent and could not be cancelled.',
+  );
+  expect(cancelledText(batch, { cancelled: 1, accepted: 2, underWay: 0, reading: false }, LISTED_ON_PAGE)).toBe(
+    '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page has them as a spreadsheet).',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 0, underWay: 0, reading: false })).toBe(
     '0 orders of b1 cancelled.',

@@ -43,7 +43,8 @@ export function actRoutes(api: ApiContext): Route[] {
           const { back, ...fields } = body as Record<string, string>;
           const request = { ...readRequest(fields), on: onOf(url, params) };
           return runAct(name, request, principal, api).then(
-            ({ text, isInVain = false }) => leadBack(back, api.notes.keep({ text, isGood: !isInVain })),
+            ({ text, isInVain = false, isOpen = false }) =>
+              leadBack(back, api.notes.keep({ text, isGood: !isInVain, isOpen })),
             (error: unknown) => leadBack(back, api.notes.keep({ text: messageOf(error), isGood: false })),
           );
         },

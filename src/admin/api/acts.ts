@@ -4,6 +4,7 @@ import {
   cancelledText,
   dismissLost,
   isInVain,
+  LISTED_ON_PAGE,
   notHeld,
   releaseBatch,
   releasedText,
@@ -22,8 +23,8 @@ import { readLetter } from './dead-letter-routes.ts';
 /** What a person asks for. `on`: a batch, a dead letter or an order. `confirm`: the name of a protected environment. */
 export type Request = { on: string; confirm?: string; reason?: string; as?: Resolution };
 
-/** What an act did: as JSON, and in a sentence. `isInVain`: not what the person wanted. */
-export type Done = { document: object; text: string; isInVain?: boolean };
+/** What an act did: as JSON, and in a sentence. `isInVain`: not what the person wanted; `isOpen`: not known yet. */
+export type Done = { document: object; text: string; isInVain?: boolean; isOpen?: boolean };
 
 type Act = (context: OperatorContext, request: Request, api: ApiContext) => Promise<Done>;
 
@@ -87,7 +88,10 @@ async function cancel(context: OperatorContext, { on }: Request): Promise<Done> 
     return { document: { batch: batch.batch, ...end }, text };
   }
   const end = await cancelBatch(batch, context);
-  return { document: { batch: batch.batch, ...end }, text: cancelledText(batch, end), isInVain: isInVain(end) };
+  const text = cancelledText(batch, end, LISTED_ON_PAGE);
+  // Orders that may have been sent can still be accepted.
+  const isOpen = end.underWay > 0;
+  return { document: { batch: batch.batch, ...end }, text, isInVain: isInVain(end), isOpen };
 }
 
 const RETRIED: Record<RetryVerdict, string> = {

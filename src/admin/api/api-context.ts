@@ -167,7 +167,7 @@ function redisAway(): PoSyncError {
 }
 
 /** What an act said, for the page that its form leads back to. Text in the address could come from anybody. */
-export type Note = { text: string; isGood: boolean };
+export type Note = { text: string; isGood: boolean; isOpen?: boolean };
 
 const NOTES = 200;
 

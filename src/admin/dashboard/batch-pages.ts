@@ -1,4 +1,4 @@
-import { count, counted, iso, MEANINGS, orders, outcomeWord, size } from '../../core/format.ts';
+import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy, isLost } from '../../operate/batches/cancel-batch.ts';
 import {
@@ -23,7 +23,7 @@ import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { orderListLinks, sumTable } from './order-list-part.ts';
+import { orderedSince, orderListLinks, sentPart, sumTable } from './order-list-part.ts';
 import {
   actForm,
   agoText,
@@ -113,10 +113,11 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const { items, next } = await readOrderPage(api, name, url);
   const { batch } = view;
   const [nameless = 0] = await namelessIn(api, [view]);
+  const since = await orderedSince(api, items);
   const listed = items.map((order) => [
     cell(order.line),
     numberLink(order.purchaseOrderNumber),
-    html`${outcomeWord(order.outcome)}${settledText(order)}`,
+    html`${outcomeWord(order.outcome)}${settledText(order)}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
     html`${inForm(order.message, order.purchaseOrderNumber)}`,
     timeText(order.at),
   ]);
@@ -135,18 +136,6 @@ ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
-}
-
-/** The items of the orders that went out; a person who cancelled the file has to inform the supplier. */
-function sentPart({ batch, state, cancelled, counts: { accepted } }: BatchView['batch']): Html | undefined {
-  if (state !== 'done' || accepted === 0) return undefined;
-  const items = link(
-    `/items.xlsx?q=${encodeURIComponent(batch)}`,
-    'Its accepted orders with articles and quantities, as a spreadsheet',
-  );
-  if (!cancelled) return html`<p>${items}</p>`;
-  const [were, them] = accepted === 1 ? ['was', 'it'] : ['were', 'them'];
-  return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>`;
 }
 
 /** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
@@ -239,10 +228,15 @@ function actions({ batch, standing }: BatchView, back: string, confirm: string |
       : actForm({
           action: `${path}/cancel`,
           back,
-          button: 'Cancel orders that were not sent',
+          button: batch.cancelled ? 'Cancel again' : 'Cancel orders that were not sent',
           confirm,
           tone: 'bad',
-          sure: 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
+          sure: batch.cancelled
+            ? CANCEL_AGAIN
+            : 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
         });
   return html`<div class="acts">${release}${cancel}</div>`;
 }
+
+const CANCEL_AGAIN =
+  'Cancel again: an order that the API turned away since, and that is to be sent again, can be withdrawn.';

@@ -1,5 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, orders } from '../../core/format.ts';
+import type { BatchView } from '../../operate/batches/list-batches.ts';
+import type { OrderResult } from '../../order/outcome.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -57,6 +59,28 @@ export async function leadBackOnError(
     const back = new URLSearchParams([...searchParams].filter(([name]) => known.includes(name)));
     return leadBack(`${page}?${back.toString()}`, api.notes.keep({ text, isGood: false }));
   }
+}
+
+/** The items of the orders that went out; a person who cancelled the file has to inform the supplier. */
+export function sentPart({ batch, state, cancelled, counts: { accepted } }: BatchView['batch']): Html | undefined {
+  if (state !== 'done') return cancelled ? CANCELLING : undefined;
+  if (accepted === 0) return undefined;
+  const items = link(
+    `/items.xlsx?q=${encodeURIComponent(batch)}`,
+    'Its accepted orders with articles and quantities, as a spreadsheet',
+  );
+  if (!cancelled) return html`<p>${items}</p>`;
+  const [were, them] = accepted === 1 ? ['was', 'it'] : ['were', 'them'];
+  return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>`;
+}
+
+const CANCELLING = html`<p class="box doubt" role="status">This file is cancelled: what was not sent is withdrawn. Orders that are being sent, or may have been sent, still get their outcome. When the file is finished, this page has its accepted orders as a spreadsheet.</p>`;
+
+/** The cancelled orders of a page that the API has now: a later file brought them. */
+export async function orderedSince({ base }: ApiContext, listed: readonly OrderResult[]): Promise<Set<string>> {
+  const numbers = listed.flatMap((one) => (one.outcome === 'cancelled' ? [one.purchaseOrderNumber] : []));
+  const known = numbers.length === 0 ? [] : await base.ledger.lookup(numbers);
+  return new Set(numbers.filter((_, i) => known[i]?.kind === 'accepted'));
 }
 
 /** How many orders arrived in the files that match, on all pages of the list. */

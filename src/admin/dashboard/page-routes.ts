@@ -75,7 +75,8 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     const build = () => render({ api, url, params: request.params, mayOperate, back, confirm });
     const page = await (LASTING.includes(url.pathname) ? build() : api.withRedis(build));
     const scripts = ['live.js', ...(page.scripts ?? [])];
-    const shown = note && html`<p class="note ${note.isGood ? 'good' : 'bad'}" role="status">${note.text}</p>`;
+    const tone = note?.isGood ? (note.isOpen ? 'doubt' : 'good') : 'bad';
+    const shown = note && html`<p class="note ${tone}" role="status">${note.text}</p>`;
     const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
     const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, page.status ?? status);
     // With its address: to an address with a fragment, a browser would only scroll.

@@ -74,11 +74,15 @@ export function isInVain({ cancelled, accepted, underWay, reading, unread = 0 }:
   return cancelled === 0 && !reading && unread === 0 && accepted + underWay > 0;
 }
 
+/** Where a person finds the accepted orders of a cancelled file: with a shell, or on its page. */
+const LISTED = 'results.csv of its report lists them';
+export const LISTED_ON_PAGE = 'when the file is finished, its page has them as a spreadsheet';
+
 /** What a cancellation did, in words. */
-export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled): string {
+export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled, listed = LISTED): string {
   const { cancelled, accepted, underWay, reading, unread = 0 } = end;
   const kept = [
-    accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (results.csv of its report lists them)` : '',
+    accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (${listed})` : '',
     underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
     reading
       ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`

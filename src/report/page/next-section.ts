@@ -113,12 +113,14 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
   const open = (kind: DeadLetterKind) => openOf(groups, kind);
   const toCorrect = open('invalid').count + open('refused').count;
   const totals = totalsOf(groups);
-  const [taken, takenRows] = [sumOf(groups, 'invalid', 'taken'), sumOf(groups, 'invalid', 'takenRows')];
-  const known = taken + takenRows;
-  const correctable = toCorrect - totals - known;
+  const takenRows = sumOf(groups, 'invalid', 'takenRows');
+  const known = sumOf(groups, 'invalid', 'taken') + takenRows;
+  const calledOff = calledOffIn(groups);
+  const correctable = toCorrect - totals - known - calledOff;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
     correctable > 0 ? correct(openText(correctable, nameless - totals - takenRows), report, fixFiles) : undefined,
+    calledOff > 0 ? decideCalledOff(calledOff, correctable > 0 ? [] : fixFiles) : undefined,
     known > 0 ? alreadyKnown(known, takenRows, correctable > 0 ? [] : fixFiles) : undefined,
     nameless > totals + takenRows ? repeatNumbers() : undefined,
     totals > 0 ? discardTotals(totals) : undefined,
@@ -133,6 +135,16 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
 function totalsOf(groups: ErrorGroups): number {
   const totals = [...groups.values()].filter(({ code }) => code === TOTAL);
   return totals.reduce((sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0), 0);
+}
+
+/** How many of the open dead letters are orders that the file says are not wanted, or no longer. */
+function calledOffIn(groups: ErrorGroups): number {
+  const found = [...groups.values()].filter(({ code, nameless }) => code === 'called-off' && nameless === 0);
+  return found.reduce((sum, one) => sum + one.count - one.closed - one.waiting - one.taken - one.takenRows, 0);
+}
+
+function decideCalledOff(number: number, fixFiles: readonly string[]): Html {
+  return html`<b>Discard ${orders(number)} that your file calls off</b> in the dashboard, or ask your operator to do so. If only a row is not wanted, or an order is wanted after all, the message says what to enter in ${fixFiles.length === 0 ? 'the fix file' : fixLinks(fixFiles)}. Leave what is only not wanted yet: a later file can send it.`;
 }
 
 /** Newer batches with a step each. */

@@ -194,6 +194,14 @@ describe('what to do next', () => {
     expect(text).toContain('Open dead-letters.xlsx in a spreadsheet or dead-letters.csv in an editor.');
   });
 
+  it('orders that the file calls off are not counted as orders to correct', () => {
+    const off = [3, 4, 5].map((line) => dead(order(line), 'invalid', 'called-off', 'Status: "Storno" says so'));
+    const text = textOf(pageOf([dead(order(2), 'invalid', 'not-a-number', 'No number'), ...off]));
+    expect(text).toMatch(/Correct 1 order\. .*Discard 3 orders that your file calls off in the dashboard/);
+    expect(textOf(pageOf(off))).not.toContain('Correct 3');
+    expect(pageOf(off)).toMatch(/what to enter in <a[^>]* href="dead-letters\.csv"/);
+  });
+
   it('the fix file is linked for a conflict alone', () => {
     expect(pageOf([dead(order(2), 'conflict', 'conflict', 'Other content')])).toContain('href="dead-letters.csv"');
   });
