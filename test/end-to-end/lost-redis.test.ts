@@ -84,6 +84,8 @@ it('while a ledger that was rolled back waits for the list, reconcile says that 
   await place.setFaults([{ kind: 'answer', on: 'list', status: 500 }]);
   const daemon = place.start(['start']);
   await until('the pause', async () => (await place.run(['status'])).out.includes('(ledger-rolled-back)'));
+  const [pause] = JSON.parse((await place.run(['status', '--json'])).out).pauses;
+  expect(pause).toMatchObject({ ends: 'list', nextTryAt: expect.stringMatching(/Z$/) });
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   await place.setFaults([]);

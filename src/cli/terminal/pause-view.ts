@@ -41,8 +41,11 @@ export function pauseEndText(pause: EndingPause, now: number): string {
   switch (endOf(pause)) {
     case 'operator':
       return 'until po-sync resume';
-    case 'list':
-      return "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list";
+    case 'list': {
+      const wait = (pause.nextTryAt ?? 0) - now;
+      const soonest = wait >= 1_000 ? `, in ${duration(wait)} at the earliest` : '';
+      return `ends when the API's list has been read${soonest}; without a list run po-sync reconcile --repair --without-list`;
+    }
     case 'automatic': {
       if (pause.waitsForOrder)
         return clauses(advice ?? '', 'no order waits to be sent; the next order is sent as a trial');

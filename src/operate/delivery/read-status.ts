@@ -5,6 +5,7 @@ import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
 import { waitingElsewhere } from '../../ledger/environment-ledger.ts';
 import { type ListFailure, listState } from '../../reconcile/list-pace.ts';
+import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { Store } from '../../redis/store.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
@@ -107,6 +108,8 @@ export async function readStatus(
       sourcesOf(context, newest, daemons),
     ]);
   const { waits, batches: underWay } = reading;
+  const request = await createRebuildRequest(store).pending();
+  const readAt = request && { nextTryAt: request.notBefore };
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   const again = Math.min(dead.orders, open.again.size);
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
@@ -129,7 +132,7 @@ export async function readStatus(
     unreadable,
     ...cannotTake(daemons),
     token: { ...token, ...unusable(token, pauses) },
-    pauses: pauses.map((pause) => withTest(pause, waits)),
+    pauses: pauses.map((pause) => withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits)),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
 }

@@ -188,6 +188,11 @@ it.each([
     undefined,
     "ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list",
   ],
+  [
+    'ledger-rolled-back',
+    69_000,
+    "ends when the API's list has been read, in 1 min 8 s at the earliest; without a list run po-sync reconcile --repair --without-list",
+  ],
   ['api-down', undefined, 'ends automatically'],
   ['api-down', 13_000, 'ends automatically, next try in 12 s'],
   [
