@@ -2,7 +2,7 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
-import { createKnownInvalid, type KnownInvalid, resultsShownBefore } from '../ledger/known-invalid.ts';
+import { createKnownInvalid, type KnownInvalid, resultsShownBefore, wereCorrected } from '../ledger/known-invalid.ts';
 import type { Counted, Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
@@ -106,14 +106,13 @@ async function admitRound(
   }
 }
 
-/** An order of an export that a person corrected is not sent as it was while the correction waits for a person. */
+/** An order of an export is not sent as it was while a person's correction of it waits, or has another number. */
 async function holdCorrected(line: Admitting, { source }: Batch, plans: readonly Plan[]): Promise<readonly Plan[]> {
-  const { knownInvalid, batches, store } = line;
   const fresh = plans.filter(({ admission }) => admission.kind === 'queue');
   const shown = fresh.map(({ order: { number }, digest: fingerprint }) => ({ number, fingerprint }));
-  const isHeld = await knownInvalid.waitCorrected(source, shown, batches);
+  const isHeld = await wereCorrected(source, shown, line);
   const held = shown.filter((_, i) => isHeld[i]);
-  const results = await resultsShownBefore(held, store.time.now(), line);
+  const results = await resultsShownBefore(held, line.store.time.now(), line);
   const ends = new Map(held.map(({ number }, i) => [number, results[i]]));
   return plans.map((plan) => planning.heldAs(plan, ends.get(plan.order.number)));
 }

@@ -35,7 +35,7 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
   /** These numbers are correct now: a later fault is shown again. */
   async function areWell(source: string, numbers: readonly string[]): Promise<void> {
     if (numbers.length === 0 || (await redis.hlen(keys.knownInvalid(source))) === 0) return;
-    const fields = numbers.flatMap((number) => [fieldOf({ number, fingerprint: '' }), leftOutField(number)]);
+    const fields = numbers.flatMap((number) => [fieldOf({ number, fingerprint: '' }), ...besidesOf(number)]);
     await redis.hdel(keys.knownInvalid(source), ...fields);
   }
 
@@ -66,14 +66,14 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
     }
   }
 
-  /** Which of these a person corrected in a fix file in which they still wait for a person. */
-  async function waitCorrected(source: string, orders: readonly KnownProblem[], batches: Pick<Batches, 'find'>) {
-    const were = await wereKnown(source, orders);
-    const texts = orders.map(({ number }, i) => (were[i] ? redis.hget(keys.waiting, number) : ''));
-    return await Promise.all(texts.map(async (text) => isInFixFile((await text) ?? '', batches)));
+  /** A person gave this order another number. Call before the ledger forgets it. */
+  async function renumbered({ batch: name, order, digest }: Entry, batches: Pick<Batches, 'find'>): Promise<void> {
+    const batch = await batches.find(name);
+    if (batch?.kind !== 'export') return;
+    await redis.hset(keys.knownInvalid(batch.source), renumberedField(order.purchaseOrderNumber), digest);
   }
 
-  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected, waitCorrected };
+  return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected, renumbered };
 }
 
 /** Whether one of the open dead letters that `waiting` holds for a number is of a fix file. */
@@ -83,12 +83,35 @@ async function isInFixFile(waiting: string, batches: Pick<Batches, 'find'>): Pro
 }
 
 const leftOutField = (number: string) => `-${number}`;
+const renumberedField = (number: string) => `>${number}`;
+const besidesOf = (number: string) => [leftOutField(number), renumberedField(number)];
 
 function fieldOf({ number, fingerprint }: KnownProblem): string {
   return number === '' ? `#${fingerprint}` : `=${number}`;
 }
 
 type Deps = { store: { redis: Redis; keys: Keys }; batches: Pick<Batches, 'find'> };
+
+/**
+ * Which orders of an export a person corrected: in a fix file in which they still wait for a person, or to another
+ * number. They are shown as they were, which is not sent.
+ */
+export async function wereCorrected(
+  source: string,
+  orders: readonly KnownProblem[],
+  { store: { redis, keys }, batches }: Deps,
+): Promise<boolean[]> {
+  if (orders.length === 0) return [];
+  const fields = orders.map(({ number }) => renumberedField(number));
+  const renamed = await redis.hmget(keys.knownInvalid(source), ...fields);
+  const were = await createKnownInvalid({ redis, keys }).wereKnown(source, orders);
+  return await Promise.all(
+    orders.map(async ({ number, fingerprint }, i) => {
+      if (renamed[i] === fingerprint) return true;
+      return were[i] === true && (await isInFixFile((await redis.hget(keys.waiting, number)) ?? '', batches));
+    }),
+  );
+}
 
 /**
  * The results of orders that an export showed before with the same fault, in the order asked: each waits for a person

@@ -109,10 +109,16 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     const known = await deadLetters.find(batch, deadLetter);
     const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
-    if (!isLate && known.owned !== undefined) await knownInvalid.corrected([known.owned], batches);
+    if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
     if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);
+  }
+
+  /** An export shows its order as it was before, also if the order has another number now. */
+  async function keepAsItWas(owned: Entry, number: string): Promise<void> {
+    await knownInvalid.corrected([owned], batches);
+    if (number !== owned.order.purchaseOrderNumber) await knownInvalid.renumbered(owned, batches);
   }
 }
 

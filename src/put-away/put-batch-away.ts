@@ -123,9 +123,6 @@ export type SettlementContext = {
   stopping?: AbortSignal;
   /** Inspections of files that this daemon read, by batch. Files of another daemon are inspected again. */
   inspections: Map<string, Inspection>;
-  /**
-   * Called for each batch settled here, with the number of its orders that need a person, and how many of its orders are
-   * rows without an order number; once more when its settled file was changed.
-   */
+  /** For each batch settled here, and again when its settled file was changed. `nameless`: rows without a number. */
   onSettled(batch: Batch, needPerson: number, nameless?: number): void;
 };

@@ -98,6 +98,19 @@ it('an order of an export that a person corrected is not sent as it was while th
   expect(await place.version(order('PO-1', 'X', 2))).toEqual(['duplicate duplicate yes']);
 });
 
+it('an order of an export to which a person gave another number is not sent under the old one', async () => {
+  await using place = await open();
+  expect(await place.version(order('PO-1', 'X'))).toEqual(['refused 400 no']);
+  const [first] = await place.reportsNow();
+  await place.setFaults([]);
+  expect((await place.fix(first, (text) => text.replace('"PO-1"', '"PO-9"')))?.counts).toMatchObject({ accepted: 1 });
+
+  const settled = 'duplicate known-settled no';
+  expect(await place.version(order('PO-1', 'X'), order('PO-2', 'A'))).toEqual([settled, 'accepted  yes']);
+  expect(await place.version(order('PO-1', 'X'))).toEqual([settled]);
+  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['accepted  yes']);
+});
+
 it('the answer says of a settled order of an export whether it was corrected, which orders it, or discarded', async () => {
   await using place = await open();
   const orders = [order('PO-1', 'A', 'none'), order('PO-2', 'B', 'none'), order('PO-3', 'C')];
