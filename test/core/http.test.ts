@@ -168,9 +168,13 @@ describe('http', () => {
   });
 
   it('is unsent when the connection closes while it is prepared, and writes nothing on another one', async () => {
-    const { url, received, connections } = await server((socket) => setTimeout(() => socket.end(), 50));
+    const sockets: Socket[] = [];
+    const { url, received, connections } = await server((socket) => sockets.push(socket));
     const prepare = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      const socket = await until('the server has the connection', () => sockets[0]);
+      socket.end();
+      // The other side has noticed it, because it has closed the connection, too.
+      await once(socket, 'close');
       return true;
     };
     expect(await post(url, { prepare })).toMatchObject({ kind: 'unsent' });

@@ -222,7 +222,8 @@ it('an answer says that a duplicate is not accepted; a fix file has an answer, a
   const [report] = await place.reportsNow();
   await place.drop('first.fix.json', await place.read(report as never, 'dead-letters.fix.json'));
   expect(await answerTo('first.fix.json')).toMatch(/PO-3.*accepted/s);
-  expect(await readdir(place.answers)).toHaveLength(3);
+  // What is written at this moment has a hidden name.
+  expect((await readdir(place.answers)).filter((name) => !name.startsWith('.'))).toHaveLength(3);
   expect(await answerTo('second.csv')).toBe(second);
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
