@@ -108,3 +108,20 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   const { out } = await place.run(['dead-letters', 'discard', '--batch', last, '--dry-run']);
   expect(out).toContain('Those whose number is accepted or in progress cannot be sent again while it is.');
 });
+
+it('a correction is not called unrecorded while the file that brought it is in progress', async () => {
+  const answer = { kind: 'answer', status: 500, orders: ['PO-2'] };
+  await using place = await openWorkplace({ sandbox: { record: true }, faults: { faults: [answer] } });
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('week.csv', sheet('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
+  const fix = await place.read(await finishedReport(place, 'week.csv'), 'dead-letters.csv');
+  await place.drop('fix.csv', fix.replaceAll('none', '7'));
+  const soon = await until('the correction', async () => {
+    const { text } = await person.page('/corrections');
+    return text.includes('PO-1') && text;
+  });
+  expect(soon).toContain('Person and changes are being recorded');
+  expect(soon).not.toContain('is not recorded');
+  await place.setFaults([]);
+  await until('the changes', async () => (await person.page('/corrections')).text.match(/none → 7/g)?.length === 2);
+});

@@ -356,6 +356,15 @@ it('while the API cannot be reached, pages say so without network errors, which 
   expect(overview).toContain('the order API cannot be reached');
   // An operator's pause would be resumed.
   expect(overview).toMatch(/<button[^>]*>Try again now</);
+  // Not that delivery is still paused: the call is under way, and the note stays on the page.
+  const retried = await fetch(`http://127.0.0.1:${own}/environment/resume`, {
+    method: 'POST',
+    headers: { ...headers, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'back=/',
+  });
+  expect(await retried.text()).toMatch(
+    /<p class="note doubt" role="status">po-sync calls the API once more now: delivery continues when it accepts/,
+  );
   expect(overview).toContain('Nothing is lost. Your operator sees the cause with po-sync status and in the log.');
   for (const text of [overview, await load('/order?number=PO-1')]) expect(text).not.toContain('ECONNREFUSED');
   expect((await other.run(['status'])).out).toContain('ECONNREFUSED');

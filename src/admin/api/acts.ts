@@ -72,7 +72,8 @@ async function pause(context: OperatorContext, { reason }: Request): Promise<Don
 
 async function resume(context: OperatorContext): Promise<Done> {
   const end = await resumeDelivery(context);
-  return { document: { ...end, pauses: end.pauses.map(pauseJson) }, text: resumedText(end) };
+  const isOpen = end.pauses.length > 0;
+  return { document: { ...end, pauses: end.pauses.map(pauseJson) }, text: resumedText(end), isOpen };
 }
 
 async function release(context: OperatorContext, { on }: Request): Promise<Done> {

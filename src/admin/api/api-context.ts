@@ -167,7 +167,7 @@ function redisAway(): PoSyncError {
 }
 
 /** What an act said, for the page that its form leads back to. Text in the address could come from anybody. */
-export type Note = { text: string; isGood: boolean; isOpen?: boolean };
+export type Note = { text: string; isGood: boolean; isOpen?: boolean; link?: { path: string; says: string } };
 
 const NOTES = 200;
 

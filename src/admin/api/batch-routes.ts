@@ -203,7 +203,7 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
 }
 
 /** A download with this name; browsers take the second one, which can have any letters (RFC 6266). */
-function attachment(name: string): string {
+export function attachment(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_');
   const exact = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import { Readable } from 'node:stream';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
@@ -7,7 +8,7 @@ import { countNeedingPerson } from '../../order/outcome.ts';
 import type { Reply, Route } from '../http/route.ts';
 import type { BatchRow } from '../read-model/batch-table.ts';
 import type { ApiContext } from './api-context.ts';
-import { BATCH_FILTERS, batchFilter } from './batch-routes.ts';
+import { attachment, BATCH_FILTERS, batchFilter } from './batch-routes.ts';
 import { readQuery } from './query.ts';
 
 /** The orders of several batches as one download. */
@@ -42,10 +43,10 @@ export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof 
   const found = await foundIn(api, listed);
   const orders = listed.reduce((sum, { most }) => sum + most, found.size);
   if (orders > MOST_ORDERS[as]) throw tooLarge(orders, as);
-  if (as === 'csv') return csvReply(api.itemLists.csv({ listed, found }), nameOf(url, 'items'));
+  if (as === 'csv') return csvReply(api.itemLists.csv({ listed, found }), itemsNameOf(url, listed));
   // In the zone of the days, which was checked with them.
   const pieces = api.itemLists.workbook({ listed, found }, url.searchParams.get('zone') || 'UTC');
-  return workbookReply(pieces, nameOf(url, 'items', as));
+  return workbookReply(pieces, itemsNameOf(url, listed, as));
 }
 
 const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -85,7 +86,7 @@ export function workbookReply(pieces: AsyncGenerator<Buffer>, name: string): Rep
 }
 
 function downloadReply(pieces: AsyncGenerator<string | Buffer>, name: string, type: string): Reply {
-  const headers = { 'content-disposition': `attachment; filename="${name}"` };
+  const headers = { 'content-disposition': attachment(name) };
   return { status: 200, type, body: Readable.from(pieces, { objectMode: false }), headers };
 }
 
@@ -98,6 +99,12 @@ export function oldestFirst<Row extends Pick<BatchRow, 'batch' | 'startedAt'>>(r
 function nameOf({ searchParams }: URL, what: string, end = 'csv'): string {
   const days = ['day', 'from', 'to'].flatMap((name) => searchParams.get(name) || []);
   return `${[what, ...days].join('-')}.${end}`;
+}
+
+/** `montag-items.xlsx` for a single file, which is selected by the name of its batch. */
+function itemsNameOf(url: URL, listed: readonly { batch: string; file: string }[], end?: string): string {
+  const only = listed.find(({ batch }) => batch === url.searchParams.get('q'));
+  return nameOf(url, only === undefined ? 'items' : `${parse(only.file).name}-items`, end);
 }
 
 function tooLarge(orders: number, as: keyof typeof MOST_ORDERS): PoSyncError {

@@ -43,6 +43,8 @@ import {
   withTime,
 } from './parts.ts';
 
+const STATES = Object.keys(STANDING_TONES);
+
 /** Every batch, newest first, by state, source and name. */
 export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const { items, next, sum } = await readBatchPage(api, url);
@@ -51,7 +53,13 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
   const form = filterForm(url, '/batches', [
     dayFields(url),
     textField(url, 'q', 'File or batch'),
-    select(url, 'state', 'State', Object.keys(STANDING_TONES)),
+    select(
+      url,
+      'state',
+      'State',
+      STATES,
+      STATES.map((one) => (one === 'finished' ? 'finished, also cancelled' : one)),
+    ),
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
   ]);

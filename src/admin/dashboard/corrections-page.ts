@@ -20,12 +20,13 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     textField(url, 'who', 'Person'),
     textField(url, 'q', 'Order, value or file'),
   ]);
+  const recorded = await recordedSoon(items, api);
   const rows = items.map((row) => [
     timeText(row.closed.at),
     html`${row.closed.who ?? '–'}`,
     orderOf(row),
     html`${link(letterPath(row.id), `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
-    html`${closedText(row.closed)}${changesNote(row)}`,
+    html`${closedText(row.closed)}${changesNote(row, recorded.has(row))}`,
   ]);
   const body = html`<h1>Corrections</h1>
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
@@ -53,9 +54,22 @@ export function correctionListPageRoutes(api: ApiContext): Route[] {
 }
 
 /** Of a conflict, what is ordered and what was wanted; and that the changes are not known. */
-function changesNote(row: SettledRow): Html {
-  const texts = [row.already?.replace(/^t/, 'T') ?? '', isUnrecorded(row) ? NOT_RECORDED : ''].filter(Boolean);
+function changesNote(row: SettledRow, isSoon: boolean): Html {
+  const note = isSoon ? 'Person and changes are being recorded: load this page again in a moment.' : NOT_RECORDED;
+  const texts = [row.already?.replace(/^t/, 'T') ?? '', isUnrecorded(row) ? note : ''].filter(Boolean);
   return html`${texts.map((text) => html`<div class="quiet">${text}</div>`)}`;
+}
+
+/** Those of which the report does not show yet who changed what: the later file is not finished, or the report is written now. */
+async function recordedSoon(rows: readonly SettledRow[], { base }: ApiContext): Promise<Set<SettledRow>> {
+  const unknown = rows.filter(isUnrecorded);
+  const underWay = new Set(unknown.length === 0 ? [] : await base.batches.toRefresh());
+  const soon = await Promise.all(
+    unknown.map(async ({ batch, closed: { batch: later = '' } }) => {
+      return underWay.has(batch) || ((await base.batches.find(later))?.state ?? 'done') !== 'done';
+    }),
+  );
+  return new Set(unknown.filter((_, i) => soon[i]));
 }
 
 function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledRow): Html {

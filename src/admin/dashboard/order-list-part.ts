@@ -57,7 +57,11 @@ export async function leadBackOnError(
     const text = [error.message, error.remedy].filter(Boolean).join(' ');
     const known = [...BATCH_FILTERS, ...SETTLED_FILTERS, ...LETTER_FILTERS];
     const back = new URLSearchParams([...searchParams].filter(([name]) => known.includes(name)));
-    return leadBack(`${page}?${back.toString()}`, api.notes.keep({ text, isGood: false }));
+    const path = `${page}?${back.toString()}`;
+    back.set('state', 'finished');
+    const link = { path: `${page}?${back.toString()}`, says: 'List the finished files' };
+    const more = error.code === 'order-list-unfinished' && { link };
+    return leadBack(path, api.notes.keep({ text, isGood: false, ...more }));
   }
 }
 

@@ -12,7 +12,7 @@ import { deadLetterPage } from './dead-letter-pages.ts';
 import { pausedState } from './delivery-part.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
 import { orderPage } from './order-page.ts';
-import { badge } from './parts.ts';
+import { badge, link } from './parts.ts';
 import { planPage } from './plan-pages.ts';
 import { sourcesPage } from './sources-page.ts';
 import { environmentPage, overviewPage, queuePage } from './state-pages.ts';
@@ -76,7 +76,9 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     const page = await (LASTING.includes(url.pathname) ? build() : api.withRedis(build));
     const scripts = ['live.js', ...(page.scripts ?? [])];
     const tone = note?.isGood ? (note.isOpen ? 'doubt' : 'good') : 'bad';
-    const shown = note && html`<p class="note ${tone}" role="status">${note.text}</p>`;
+    const shown =
+      note &&
+      html`<p class="note ${tone}" role="status">${note.text} ${note.link && link(note.link.path, note.link.says)}</p>`;
     const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
     const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, page.status ?? status);
     // With its address: to an address with a fragment, a browser would only scroll.

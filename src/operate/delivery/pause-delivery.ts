@@ -128,10 +128,12 @@ export async function resumeDelivery(
   return { resumed, lifted, pauses, heldBatches };
 }
 
-/** What ending a pause led to, in a sentence. */
-export function resumedText({ pauses }: Resumed): string {
-  const left = clauses(...pauses.map(({ reason }) => reason));
-  return left === '' ? 'Delivery is running.' : `Delivery is still paused: ${left}.`;
+/** What ending a pause led to, in a sentence that is still right when the call that follows has its answer. */
+export function resumedText({ pauses }: Pick<Resumed, 'pauses'>): string {
+  const left = clauses(...pauses.filter((pause) => endOf(pause) !== 'automatic').map(({ reason }) => reason));
+  if (left !== '') return `Delivery is still paused: ${left}.`;
+  if (pauses.length === 0) return 'Delivery is running.';
+  return 'po-sync calls the API once more now: delivery continues when it accepts an order. The top of each page shows whether it does.';
 }
 
 /** Milliseconds; no order waits longer for its next attempt. */

@@ -225,13 +225,15 @@ it.each([
   expect(pauseStepsText(noOrder, 1_000)).not.toContain('resume');
 });
 
-it('the reasons that keep delivery paused are one sentence with one stop', () => {
-  const base = { since: 0, held: false };
-  const pauses = [
-    { ...base, code: 'http-403', reason: 'The token endpoint refuses (HTTP 403).' },
-    { ...base, code: 'api-down', reason: 'HTTP 503' },
-  ];
-  expect(resumedText({ resumed: false, lifted: true, pauses, heldBatches: [] })).toBe(
-    'Delivery is still paused: The token endpoint refuses (HTTP 403); HTTP 503.',
-  );
+it.each([
+  ['', [], 'Delivery is running.'],
+  ['api-down', ['HTTP 503.'], expect.stringMatching(/^po-sync calls the API once more now: .* The top of each page/)],
+  [
+    'ledger-rolled-back',
+    ['The ledger was rolled back.', 'A list is missing'],
+    'Delivery is still paused: The ledger was rolled back; A list is missing.',
+  ],
+])('after a resume, what is said of a pause %s stays right', (code, reasons, text) => {
+  const pauses = reasons.map((reason) => ({ since: 0, held: false, code, reason }));
+  expect(resumedText({ pauses })).toEqual(text);
 });
