@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -135,6 +135,30 @@ it('the page of an order says that cells of its file differ where they were rest
     note,
   );
   expect(await until('the items', async () => (await page('PO-5')).match(/As sent: [^<]*/)?.[0])).not.toContain(note);
+});
+
+it('the accepted orders of a lost report are listed from the ledger, and the list is refused where it has fewer', async () => {
+  const results = path.join(place.reports, (await finished('other.csv')).batch, 'results.csv');
+  const text = await readFile(results, 'utf8');
+  await rm(results);
+  expect((await download('q=other')).items).toEqual(['other.csv 0 PO-5 A 5', 'other.csv 0 PO-6 A 6']);
+  // Orders of other files, and the same number in no list twice.
+  const all = (await download()).items.map((one) => one.split(' ')[2]);
+  expect(all.filter((number) => number === 'PO-5' || number === 'PO-1')).toEqual(['PO-1', 'PO-1', 'PO-5']);
+
+  const connection = await connectRedis(redis);
+  const settled = keysOf('staging', place.api.baseUrl).settled('PO-6');
+  const kept = (await connection.hget(settled, 'PO-6')) ?? '';
+  await connection.hdel(settled, 'PO-6');
+  const reply = await person.call('GET', '/items.csv?q=other');
+  await connection.hset(settled, 'PO-6', kept);
+  connection.disconnect();
+  await writeFile(results, text);
+  expect([reply.status, reply.body['code'], reply.body['remedy']]).toEqual([
+    409,
+    'order-list-incomplete',
+    'Select other days, so that these files are not among them, or restore the reports from a backup.',
+  ]);
 });
 
 it('an order whose items cannot be proven is one line that says why', async () => {

@@ -160,7 +160,7 @@ it('the page Batches links both lists with its filters, and says why one is refu
   await finished('late.csv');
 });
 
-it('a list that would lack orders because a report is missing is refused and names the file', async () => {
+it('a list of all orders that would lack some because a report is missing is refused; the accepted ones are in the ledger', async () => {
   const report = await finished('other.csv');
   await rm(path.join(place.reports, report.batch, 'results.csv'));
   const { status, text } = await until('every file is finished', async () => {
@@ -172,9 +172,13 @@ it('a list that would lack orders because a report is missing is refused and nam
     {
       code: 'order-list-incomplete',
       detail: `The list would lack orders, because a report is missing: other.csv (batch ${report.batch}).`,
+      remedy: expect.stringMatching(/^List only accepted orders, or select other days/),
     },
   ]);
   expect((await download('q=week')).rows).toHaveLength(4);
+  const accepted = await download('q=other&accepted=true');
+  expect(accepted.orders).toEqual([['other.csv', '0', 'PO-5', 'accepted', '']]);
+  expect(accepted.rows[0]?.[8]).toBe('its report is lost; the ledger has it');
 });
 
 it('of files taken within a second, the one taken first is listed first', () => {

@@ -1884,9 +1884,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/admin/upload.test.ts'],
   },
   {
+    without: 'the refusal of a list whose lost report had more accepted orders than the ledger has',
+    file: 'src/operate/batches/accepted-orders.ts',
+    find: 'kept.length < one.accepted',
+    replace: 'false',
+    tests: ['test/admin/item-list.test.ts'],
+  },
+  {
     without: 'the refusal of a list of orders that lacks a report',
     file: 'src/operate/batches/order-list.ts',
-    find: 'if (missing.length > 0) throw incomplete(missing);',
+    find: 'if (gone?.length) throw incomplete(gone, accepted);',
     replace: '',
     tests: ['test/admin/order-list.test.ts'],
   },
@@ -2100,7 +2107,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the refusal of a list of orders whose report has more orders than rows',
     file: 'src/operate/batches/order-list.ts',
-    find: 'if (lacking.length > 0) throw lacksOrders(lacking, accepted);',
+    find: 'if (short?.length) throw lacksOrders(short, accepted);',
     replace: '',
     tests: ['test/end-to-end/listed-from-ledger.test.ts'],
   },

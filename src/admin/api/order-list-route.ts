@@ -62,8 +62,7 @@ async function listedIn(api: ApiContext, url: URL, accepted: boolean, more: read
   if (unfinished.length > 0) throw notFinished(unfinished);
   // A file that could not be read has no orders.
   const listed = rows.filter((row) => row.total !== undefined).map(toListed);
-  await requireComplete(listed, api.base, { accepted });
-  return listed;
+  return await requireComplete(listed, api.base, { accepted });
 }
 
 async function foundIn(api: ApiContext, listed: readonly ReturnType<typeof toListed>[]): Promise<FoundOrders> {
@@ -74,7 +73,14 @@ async function foundIn(api: ApiContext, listed: readonly ReturnType<typeof toLis
 
 function toListed({ batch, file, counts }: BatchRow) {
   const letters = countNeedingPerson(counts);
-  return { batch, file, hasLetters: letters > 0, most: counts.accepted + letters, duplicates: counts.duplicate };
+  return {
+    batch,
+    file,
+    hasLetters: letters > 0,
+    accepted: counts.accepted,
+    most: counts.accepted + letters,
+    duplicates: counts.duplicate,
+  };
 }
 
 export function csvReply(pieces: AsyncGenerator<string>, name: string): Reply {

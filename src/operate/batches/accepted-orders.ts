@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
+import { counted, iso } from '../../core/format.ts';
 import type { Known } from '../../ledger/entry.ts';
+import { settledOrders } from '../../ledger/retention.ts';
 import { type Closed, closingsOf, type DeadLetter, type End } from '../../order/dead-letter.ts';
 import { FOUND_THERE, needsPerson, type OrderResult } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
@@ -10,18 +11,30 @@ import { readResults } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { withClosing } from '../orders/appearances.ts';
 
-/** A finished batch whose orders are listed. `hasLetters`: some of them needed a person. */
-export type ListedBatch = { batch: string; file: string; hasLetters: boolean };
+/**
+ * A finished batch whose orders are listed. `hasLetters`: some of them needed a person; `kept`: its accepted orders as the
+ * ledger has them, where its report is lost.
+ */
+export type ListedBatch = { batch: string; file: string; hasLetters: boolean; kept?: readonly OrderResult[] };
+
+/** `accepted`: how many of its orders the API took at first. */
+export type Counted = ListedBatch & { accepted: number };
 
 export type ListContext = Pick<OperatorContext, 'batches' | 'config'>;
+
+export type LedgerContext = ListContext & Pick<OperatorContext, 'store'>;
 
 type Listed = { result: OrderResult; closed: Closed | undefined };
 
 /** The orders of a batch. Both files of its report have them in the order of the file. */
 export async function* resultsOf(
-  { batch, hasLetters }: ListedBatch,
+  { batch, hasLetters, kept }: ListedBatch,
   { config, batches }: ListContext,
 ): AsyncGenerator<Listed> {
+  if (kept !== undefined) {
+    for (const result of kept) yield { result, closed: undefined };
+    return;
+  }
   const folder = join(config.reports.path, batch);
   const closings = closingsOf(hasLetters ? await batches.closings(batch) : []);
   const letters = hasLetters ? readDeadLetters(folder) : undefined;
@@ -49,6 +62,32 @@ function isOf({ purchaseOrderNumber, location }: DeadLetter, result: OrderResult
   const isSame = location.line === result.line && purchaseOrderNumber === result.purchaseOrderNumber;
   return isSame && needsPerson(result.outcome);
 }
+
+/**
+ * These batches, whose reports are lost, with their accepted orders from the ledger; without those of which the ledger has
+ * fewer than were accepted. Reads the complete ledger. PoSyncError `order-list-too-large`.
+ */
+export async function keptInLedger(lost: readonly Counted[], { batches, store }: LedgerContext) {
+  const numbers = await Promise.all(lost.map(async ({ batch }) => (await batches.find(batch))?.no));
+  const orders = new Map(numbers.map((no) => [no, [] as OrderResult[]]));
+  let taken = 0;
+  if (lost.length > 0) {
+    for await (const [purchaseOrderNumber, { batchNo, at, attempts }] of settledOrders(store)) {
+      const more = orders.get(batchNo);
+      if (more === undefined) continue;
+      more.push({ line: 0, purchaseOrderNumber, outcome: 'accepted', attempts, at: iso(at), code: '', message: LOST });
+      taken += 1;
+      if (taken > MOST_FOUND) throw tooMany(MOST_FOUND);
+    }
+  }
+  return lost.flatMap((one, i): Counted[] => {
+    const kept = orders.get(numbers[i])?.sort((a, b) => (a.at < b.at ? -1 : 1)) ?? [];
+    return numbers[i] === undefined || kept.length < one.accepted ? [] : [{ ...one, hasLetters: false, kept }];
+  });
+}
+
+/** Where a report was: the ledger knows that the API took the order, and not its line. */
+const LOST = 'its report is lost; the ledger has it';
 
 /** How the API came to have an order that needed a person: it took it, or a person or its list said so. */
 const ACCEPTED = ['accepted', 'confirmed', 'rebuilt'];
@@ -187,7 +226,7 @@ async function* untilGone<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item
 function tooMany(most: number): PoSyncError {
   return new PoSyncError(
     'order-list-too-large',
-    `These files have more than ${counted(most, 'order')} that the API had already and that no report says po-sync sent.`,
+    `These files have more than ${counted(most, 'order')} at the API that no report says po-sync sent.`,
     { remedy: 'Select fewer days or a source, or list all orders with their outcomes.' },
   );
 }

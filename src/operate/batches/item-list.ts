@@ -2,13 +2,12 @@ import { listTime } from '../../core/format.ts';
 import { type Known, OTHER, UNSHOWN } from '../../ledger/entry.ts';
 import type { Item } from '../../order/order.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
-import { pages } from '../../report/lines.ts';
+import { inPieces, listLine, pages } from '../../report/lines.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { createTurns, type ReadItems } from '../orders/file-search.ts';
 import type { ItemReading, Unread, WantedItems } from '../orders/items-in-file.ts';
 import { fileOf } from '../orders/order-content.ts';
 import { type AcceptedOrder, acceptedIn, type FoundOrders, type ListedBatch } from './accepted-orders.ts';
-import { inPieces, listLine } from './order-list.ts';
 
 /** Milliseconds in which the files of a list are read, and that a list waits for another one before. */
 const LIST_TAKES = 60_000;

@@ -2,32 +2,37 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Closed } from '../../order/dead-letter.ts';
-import { escapeFormula } from '../../order/spreadsheet.ts';
-import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
+import { inPieces, listLine } from '../../report/lines.ts';
 import { readReport } from '../../report/report.ts';
 import { RESULT_COLUMNS, readResults, resultCells } from '../../report/results.ts';
-import { acceptedAs, type FoundOrders, type ListContext, type ListedBatch, resultsOf } from './accepted-orders.ts';
+import type { Counted, FoundOrders, LedgerContext, ListContext, ListedBatch } from './accepted-orders.ts';
+import { acceptedAs, keptInLedger, resultsOf } from './accepted-orders.ts';
 
 const COLUMNS = ['file', 'batch', ...RESULT_COLUMNS, 'settled', 'settledAt', 'settledIn'];
 
-/** Characters that are passed on together. */
-const PIECE = 64 * 1024;
-
-/** PoSyncError `order-list-incomplete`: a list must not lack orders without saying so. */
-export async function requireComplete(
-  listed: readonly ListedBatch[],
-  context: ListContext,
+/**
+ * The batches as they can be listed: of `accepted` orders, those of a lost report are in the ledger. PoSyncError
+ * `order-list-incomplete`: a list must not lack orders without saying so.
+ */
+export async function requireComplete<Row extends Counted>(
+  listed: readonly Row[],
+  context: LedgerContext,
   { accepted }: { accepted: boolean },
-): Promise<void> {
+): Promise<Row[]> {
   const missing = await withoutReport(listed, context);
-  if (missing.length > 0) throw incomplete(missing);
-  const lacking = await withoutRows(listed, context, accepted);
-  if (lacking.length > 0) throw lacksOrders(lacking, accepted);
+  const rest = listed.filter((one) => !missing.includes(one));
+  const lacking = await withoutRows(rest, context, accepted);
+  const kept = accepted ? await keptInLedger([...missing, ...lacking], context) : [];
+  const found = new Map(kept.map((one) => [one.batch, one]));
+  const [gone, short] = [missing, lacking].map((lost) => lost.filter(({ batch }) => !found.has(batch)));
+  if (gone?.length) throw incomplete(gone, accepted);
+  if (short?.length) throw lacksOrders(short, accepted);
+  return listed.map((one) => ({ ...one, ...found.get(one.batch) }));
 }
 
 /** Those of the batches whose reports are gone. */
-async function withoutReport(listed: readonly ListedBatch[], { config }: ListContext): Promise<ListedBatch[]> {
-  const missing: ListedBatch[] = [];
+async function withoutReport(listed: readonly Counted[], { config }: ListContext): Promise<Counted[]> {
+  const missing: Counted[] = [];
   for (const one of listed) {
     const names = one.hasLetters ? ['results.csv', 'dead-letters.json'] : ['results.csv'];
     const paths = names.map((name) => join(config.reports.path, one.batch, name));
@@ -40,8 +45,8 @@ async function withoutReport(listed: readonly ListedBatch[], { config }: ListCon
  * Those of the batches whose `results.csv` has fewer orders than their report counts; of `accepted` orders only, if that is
  * asked. Their file was gone when the report was written, or somebody changed the list.
  */
-async function withoutRows(listed: readonly ListedBatch[], { config }: ListContext, accepted: boolean) {
-  const lacking: ListedBatch[] = [];
+async function withoutRows(listed: readonly Counted[], { config }: ListContext, accepted: boolean) {
+  const lacking: Counted[] = [];
   for (const one of listed) {
     const folder = join(config.reports.path, one.batch);
     const counts = (await readReport(folder))?.counts;
@@ -78,22 +83,6 @@ export async function* orderList(
   yield* inPieces(lines());
 }
 
-/** A line of a list, without formulas. */
-export function listLine(cells: readonly string[]): string {
-  return csvLine(cells.map(escapeFormula), PLAIN_DIALECT);
-}
-
-export async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  let piece = '';
-  for await (const line of lines) {
-    piece += line;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
-}
-
 /** Nothing while it needs a person; `waits` while its rows need one in a later file. */
 function settledCells(closed: Closed | undefined): string[] {
   if (closed === undefined) return ['', '', ''];
@@ -104,11 +93,12 @@ function settledCells(closed: Closed | undefined): string[] {
 
 type Named = Pick<ListedBatch, 'file' | 'batch'>;
 
-function incomplete(missing: readonly Named[]): PoSyncError {
+function incomplete(missing: readonly Named[], accepted: boolean): PoSyncError {
+  const others = accepted ? 'Select other days' : 'List only accepted orders, or select other days';
   return new PoSyncError(
     'order-list-incomplete',
     `The list would lack orders, because ${missing.length === 1 ? 'a report is' : `${missing.length} reports are`} missing: ${namesOf(missing)}.`,
-    { remedy: 'Select other days, so that these files are not among them, or restore the reports from a backup.' },
+    { remedy: `${others}, so that these files are not among them, or restore the reports from a backup.` },
   );
 }
 
