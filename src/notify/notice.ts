@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
@@ -29,6 +31,8 @@ export type Notice = {
   file?: string;
   /** The folder of the batch's report. */
   report?: string;
+  /** The address of the batch's page, with `admin.publicUrl`. */
+  page?: string;
   /** Number of orders in the batch, or of those created twice. */
   orders?: number;
   needPerson?: number;
@@ -46,7 +50,7 @@ const LONGEST = 500;
 const LONGEST_NAME = 120;
 
 type CommonFacts = { environment: string; at: number };
-type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string };
+type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string; page?: string };
 
 /** A batch is finished and some of its orders need a person. */
 export function batchNeedsPerson(
@@ -124,6 +128,14 @@ export function sourceSilent(facts: CommonFacts & { source: string; since: numbe
 export function sourceHeard(facts: CommonFacts & { source: string; since: number }): Notice {
   const text = `Source ${facts.source} has a file again; the one before came at ${iso(facts.since)}.`;
   return noticeOf('silent', 'heard', text, facts);
+}
+
+type Places = { reports: Pick<Config['reports'], 'path'>; admin: Pick<Config['admin'], 'publicUrl'> };
+
+/** Where a person finds a batch: the page is for those who cannot open a folder of this machine. */
+export function placesOf(batch: string, { reports, admin: { publicUrl } }: Places) {
+  const report = join(reports.path, batch);
+  return publicUrl === undefined ? { report } : { report, page: `${publicUrl}/batches/${encodeURIComponent(batch)}` };
 }
 
 /** `orders.csv (batch 20261121T071500Z-inbox-orders-3f2a91c0)`: the name that a person knows, and the one that commands find. */

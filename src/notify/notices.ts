@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Config, Notice as Receiver } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Clock } from '../core/clock.ts';
@@ -10,7 +10,7 @@ import { noticeTrouble } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
-import type { Notice, NoticeEvent } from './notice.ts';
+import { type Notice, type NoticeEvent, placesOf } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
 import { type Outbox, openOutbox, type ReceiverTrouble } from './outbox.ts';
 
@@ -53,7 +53,7 @@ export function openNotices(deps: Deps) {
     sources: config.sources,
     breaker: side.breaker,
     batches: side.batches,
-    reportOf: (batch) => join(config.reports.path, batch),
+    placesOf: (batch) => placesOf(batch, config),
     send: (notice) => put(notice, receivers),
   });
   const running = new Set<Promise<void>>();

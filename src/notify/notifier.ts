@@ -27,8 +27,8 @@ export type NotifierDeps = {
   sources: readonly Source[];
   breaker: Pick<CircuitBreaker, 'reasons'>;
   batches: Pick<Batches, 'held' | 'find' | 'underWay'>;
-  /** The report folder of a batch. */
-  reportOf: (batch: string) => string;
+  /** The report folder of a batch, and its page where the dashboard has a public address. */
+  placesOf: (batch: string) => { report: string; page?: string };
   send: (notice: Notice) => void;
 };
 
@@ -231,8 +231,8 @@ function settlingTime({ poll, stable }: Pick<Source, 'poll' | 'stable'>): number
   return poll + 10 * stable;
 }
 
-function factsOf({ batch, name: file, source }: Batch, { environment, store, reportOf }: NotifierDeps) {
-  return { environment, at: store.time.now(), batch, file, source, report: reportOf(batch) };
+function factsOf({ batch, name: file, source }: Batch, { environment, store, placesOf }: NotifierDeps) {
+  return { environment, at: store.time.now(), batch, file, source, ...placesOf(batch) };
 }
 
 async function begins(field: string, { store: { redis, keys, time } }: NotifierDeps): Promise<boolean> {

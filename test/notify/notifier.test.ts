@@ -5,13 +5,14 @@ import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import type { NotTaken } from '../../src/intake/offers.ts';
 import { createListedTwice } from '../../src/ledger/adopt.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
-import type { Notice } from '../../src/notify/notice.ts';
+import { type Notice, placesOf } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { RedisTime } from '../../src/redis/time.ts';
 import { inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
 const HOUR = 3_600_000;
+const PUBLIC = 'https://orders.example.com';
 
 /** Two daemons that share one Redis and a clock that `pass` moves forward. */
 async function openTwo(sources: readonly Source[] = []) {
@@ -46,7 +47,7 @@ async function openTwo(sources: readonly Source[] = []) {
       breaker,
       batches,
       environment: 'staging',
-      reportOf: (batch) => `/reports/${batch}`,
+      placesOf: (batch) => placesOf(batch, { reports: { path: '/reports' }, admin: { publicUrl: PUBLIC } }),
       send: (notice) => void sent.push(notice),
     });
   let notifiers = [open(), open()];
@@ -252,6 +253,8 @@ describe('a batch', () => {
     await Promise.all([two.first().settled(changed, 2), two.first().settled(changed, 2)]);
     expect(two.sent.map(({ kind }) => kind)).toEqual(['finished', 'unreadable']);
     expect(two.sent[1]).toMatchObject({ event: 'attention', orders: 3, report: '/reports/b-1' });
+    expect(two.sent[1]?.page).toBe(`${PUBLIC}/batches/b-1`);
+    expect(placesOf('b-1', { reports: { path: '/reports' }, admin: {} })).toEqual({ report: '/reports/b-1' });
     expect(two.sent[1]?.text).toBe(
       'b-1: the file was changed after it was read; what was added or changed was not sent. Drop the complete file again.',
     );
