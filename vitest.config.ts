@@ -124,7 +124,8 @@ const SUITES = [
       ...common,
       name: 'process',
       isolate: false,
-      maxWorkers: 5,
+      // Two cores are busy for two thirds of the time with five.
+      maxWorkers: 7,
       include: ['test/process/**/*.test.ts', ...LONG],
     },
   },
