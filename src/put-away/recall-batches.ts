@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { codeOf, toError } from '../core/errors.ts';
+import { isGone } from '../core/regular-file.ts';
+import { environmentOf } from '../intake/environment-marker.ts';
 import { uniqueName } from '../intake/names.ts';
 import { allNames } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
@@ -195,7 +197,10 @@ function sameContent({ batch, file, at }: NonNullable<Report['repeats']>) {
 const DAY = 86_400_000;
 
 /** The settled file of a report: next to it is the page of its batch. It was put away soon after the report was written. */
-async function settledFile({ batch, file, finishedAt }: Report, inbox: string): Promise<string | undefined> {
+async function settledFile(
+  { batch, file, finishedAt, state, counts }: Report,
+  inbox: string,
+): Promise<string | undefined> {
   const isPage = (page: string) => isPageOf(batchMark(batch).markup, page);
   const written = Date.parse(finishedAt ?? '');
   const days = [written, written + DAY].map((at) => new Date(at).toISOString().slice(0, 10));
@@ -207,5 +212,22 @@ async function settledFile({ batch, file, finishedAt }: Report, inbox: string): 
       }
     }
   }
-  return undefined;
+  // Its orders were sent: somebody has to look at it.
+  return state === 'unreadable' && counts.orders === 0
+    ? fileWithoutPage({ file, batch }, inbox, days[0] ?? '')
+    : undefined;
+}
+
+/** Where an unreadable file is without its page, or would be if nobody had removed both. Undefined while its inbox is away. */
+async function fileWithoutPage({ file, batch }: Pick<Report, 'file' | 'batch'>, inbox: string, from: string) {
+  if ((await environmentOf(inbox).catch(() => undefined)) === undefined) return undefined;
+  const failed = join(inbox, 'failed');
+  const days = (await readdir(failed).catch(() => [])).filter((day) => day >= from);
+  const names = [uniqueName(file, batch), uniqueName(file, undefined)];
+  for (const path of days.flatMap((day) => names.map((name) => join(failed, day, name)))) {
+    if (await isGone(path)) continue;
+    const isOfAnother = async (page: string) => !(await isPageOf(batchMark(batch).markup, page));
+    if ((await findBeside(path, PAGE_SUFFIX, isOfAnother)) === undefined) return path;
+  }
+  return join(failed, from, uniqueName(file, batch));
 }

@@ -34,6 +34,40 @@ it('after Redis has lost its data, commands know what the reports know', async (
   expect(out).not.toMatch(/already had it|had not sent it/);
 });
 
+it('after Redis has lost its data, an unreadable file stays dismissed that was removed together with its page', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis });
+  for (const name of ['removed', 'kept', 'unknown']) await place.drop(`${name}.csv`, `${name}\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+  const [removed, kept, unknown] = await Promise.all(
+    ['removed', 'kept', 'unknown'].map((name) => json('batches', 'show', `${name}.csv`)),
+  );
+  for (const { settledPath } of [removed, kept, unknown]) await rm(`${settledPath}.result.html`);
+  await rm(removed.settledPath);
+  await rm(unknown.settledPath);
+
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  await place.run(['start', '--once']);
+  expect((await json('status')).unreadable).toMatchObject([{ file: 'kept.csv', settledPath: kept.settledPath }]);
+  expect((await place.run(['status'])).out).toContain('remove it from failed/');
+  await rm(kept.settledPath);
+  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+
+  // Where no place is known, a person dismisses it, and its report keeps that.
+  const [key = ''] = (await client.keys('*')).filter((one) => one.endsWith(unknown.batch));
+  await client.hdel(key, 'settledPath');
+  const { out } = await place.run(['status']);
+  expect(out).not.toContain('remove it from failed/');
+  expect(out.replace(/\s+/g, ' ')).toContain(`dismiss it: po-sync batches cancel ${unknown.batch}`);
+  expect(await json('batches', 'cancel', unknown.batch, '--yes')).toMatchObject({ dismissed: true });
+  expect((await json('batches', 'list', '--open')).batches).toEqual([]);
+  await place.run(['start', '--once']);
+  const report = (await place.reportsNow()).find(({ batch }) => batch === unknown.batch);
+  expect(report).toMatchObject({ state: 'unreadable', cancelledBy: { who: expect.any(String) } });
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({

@@ -1,6 +1,6 @@
 import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
 import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
-import { cancelledBy, isLost } from '../../operate/batches/cancel-batch.ts';
+import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchView,
   CORRECT_FILE,
@@ -134,7 +134,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
 <div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
 ${heldBox(view, mayOperate)}
-${factsOf(view, await fixFilesIn(view.report), await isLost(view))}
+${factsOf(view, await fixFilesIn(view.report), view.lost)}
 ${mayOperate ? actions(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
 ${settledNote(batch)}
@@ -165,7 +165,7 @@ function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | un
 <br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release and use the fix file.</div>`;
 }
 
-function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[], lost: boolean): Html {
+function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[], lost = false): Html {
   const file = standing === 'unreadable' && batch.open === 0 ? batch.settledPath : undefined;
   const toDismiss = lost ? `po-sync batches cancel ${batch.batch}` : file;
   const { inspection, unsettled } = batch;
@@ -224,15 +224,15 @@ function unlisted({ batch }: BatchView, url: URL): Html | undefined {
   return html`<p>${isFiltered(url) ? 'No orders match.' : gone}</p>`;
 }
 
-function actions({ batch, standing }: BatchView, back: string, confirm: string | undefined): Html {
+function actions({ batch, standing, lost }: BatchView, back: string, confirm: string | undefined): Html {
   const path = batchPath(batch.batch);
   const release =
     standing === 'held'
       ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
       : undefined;
   const cancel =
-    batch.state === 'done' || isFinished(batch)
-      ? undefined
+    lost || batch.state === 'done' || isFinished(batch)
+      ? lost && actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
       : actForm({
           action: `${path}/cancel`,
           back,

@@ -2,7 +2,7 @@ import { showConfig } from '../../config/show.ts';
 import { ago, count, counted, duration, plainPause } from '../../core/format.ts';
 import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
-import { DISMISS } from '../../operate/batches/list-batches.ts';
+import { dismissTexts } from '../../operate/batches/cancel-batch.ts';
 import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
@@ -138,7 +138,7 @@ function unreadableFiles({ unreadable, now }: Status): Html | undefined {
     html`${error?.message}`,
     agoText(batch.startedAt, now),
   ]);
-  return html`<h2>Unreadable files</h2>${table('Unreadable files', ['file', 'source', 'what is wrong', 'taken'], rows)}<p>${DISMISS}</p>`;
+  return html`<h2>Unreadable files</h2>${table('Unreadable files', ['file', 'source', 'what is wrong', 'taken'], rows)}<p>${dismissTexts(unreadable).join(' ')}</p>`;
 }
 
 function sources({ sources: all, now }: Status): Html {

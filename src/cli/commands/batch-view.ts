@@ -1,11 +1,10 @@
 import { ago, count, counted, duration, MEANINGS, outcomeWord, stamp } from '../../core/format.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
+import { away, cancelledBy, dismissTexts } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
   type BatchView,
   CORRECT_FILE,
-  DISMISS,
   neededPerson,
   readingText,
   settledIn,
@@ -158,11 +157,11 @@ function nextStep({ batch, standing, error }: BatchView, isLost = false): string
         ? 'No orders were sent.'
         : 'Its report lists the orders that were admitted before.';
     const text = `${sent} ${error?.remedy ?? CORRECT_FILE}`;
-    if (batch.settledPath === undefined) return ['', text];
     if (isLost) {
-      const where = `The file is no longer at ${batch.settledPath}: its inbox was moved, or is not mounted.`;
+      const where = `The file is ${away(batch)}: its inbox was moved, or is not mounted.`;
       return ['', `${text} ${printable(where)} If it needs nobody, dismiss it:`, `  po-sync batches cancel ${name}`];
     }
+    if (batch.settledPath === undefined) return ['', text];
     return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
   }
   if (batch.unsettled !== undefined) return ['', unsettledText(batch)];
@@ -197,17 +196,33 @@ export function unreadableLines(
   { unreadable, now }: { unreadable: readonly BatchView[]; now: number },
   { columns }: Format,
 ): string {
-  const texts = unreadable.map(({ batch: { name, startedAt }, error }) =>
-    printable(`${name}, taken ${ago(startedAt, now)}: ${error?.message ?? 'see its report'}`),
+  const texts = unreadable.map(({ batch, error }) =>
+    printable(
+      `${labelOf(batch, unreadable)}, taken ${ago(batch.startedAt, now)}: ${error?.message ?? 'see its report'}`,
+    ),
   );
   return texts.map((text) => `${hanging(text, 2, columns)}\n`).join('');
 }
 
+/** Files of the same name differ by their batch. */
+function labelOf({ name, batch }: Named, files: readonly { batch: Named }[]): string {
+  const isAlone = files.every((one) => one.batch.name !== name || one.batch.batch === batch);
+  return isAlone ? name : `${name} (batch ${batch.slice(-8)})`;
+}
+
+type Named = Pick<BatchView['batch'], 'name' | 'batch'>;
+
 /** The remedy of each unreadable file, or once when it is the same for all. */
 export function unreadableRemedies(files: readonly BatchView[], { columns }: Format): string {
   if (files.length === 0) return '';
-  const each = files.map(({ batch, error }) => ({ file: batch.name, remedy: error?.remedy ?? CORRECT_FILE }));
+  const each = files.map(({ batch, error }) => ({
+    file: labelOf(batch, files),
+    remedy: error?.remedy ?? CORRECT_FILE,
+  }));
   const remedies = new Set(each.map(({ remedy }) => remedy));
   const texts = remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
-  return `${[...texts.map(printable), DISMISS].flatMap((text) => wrapped(text, columns)).join('\n')}\n`;
+  return `${[...texts, ...dismissTexts(files)]
+    .map(printable)
+    .flatMap((text) => wrapped(text, columns))
+    .join('\n')}\n`;
 }

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { count, counted, iso, withoutStop } from '../../core/format.ts';
 import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import {
+  away,
   cancelBatch,
   cancelledText,
   countUnread,
   dismissLost,
+  dismissTexts,
   isFinished,
-  isLost,
   notHeld,
   releaseBatch,
   releasedText,
@@ -15,7 +16,6 @@ import {
 import {
   type BatchView,
   batchJson,
-  DISMISS,
   findBatch,
   listBatches,
   settledIn,
@@ -59,7 +59,7 @@ export async function batchesListCommand(
 
 function remarks(batches: readonly BatchView[], { columns }: Format): string {
   const lines = [
-    ...(batches.some(({ standing }) => standing === 'unreadable') ? [DISMISS] : []),
+    ...dismissTexts(batches),
     ...batches.flatMap(({ batch }) =>
       batch.unsettled ? [`${batch.name}, no report yet: ${batch.unsettled.reason}`] : [],
     ),
@@ -74,7 +74,7 @@ export async function batchesShowCommand(args: CommonArgs & { batch: string }, s
   if (args.json) printJson(shell, batchJson(batch));
   else {
     const report = await readReport(batch.report).catch(() => undefined);
-    const more = { nameless: report?.nameless ?? 0, isLost: await isLost(batch) };
+    const more = { nameless: report?.nameless ?? 0, isLost: batch.lost === true };
     shell.out(batchText(batch, context.store.time.now(), formatOf(shell), more));
   }
   return 0;
@@ -141,9 +141,9 @@ async function hasRefused(batch: Batch, context: OperatorContext): Promise<boole
 
 /** Dismisses an unreadable file that is no longer where it was put away. */
 async function dismiss(view: BatchView, args: ActArgs, context: OperatorContext, shell: Shell): Promise<number> {
-  const { batch, name, settledPath } = view.batch;
-  if (!(await isLost(view))) throw isFinished(view);
-  const question = `Dismiss the unreadable file ${name}, which is no longer at ${settledPath}?`;
+  const { batch, name } = view.batch;
+  if (!view.lost) throw isFinished(view);
+  const question = `Dismiss the unreadable file ${name}, which is ${away(view.batch)}?`;
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch, dryRun: true });
     else shell.out(sentences(`Would dismiss the unreadable file ${name}.\n`, shell));

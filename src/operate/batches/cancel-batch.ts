@@ -1,6 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
-import { isGone } from '../../core/regular-file.ts';
 import { type Batch, isFinished as hasAllOutcomes } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -9,7 +8,7 @@ import { cancelledResult } from '../../ledger/ledger.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type BatchView, CORRECT_FILE, isDismissed } from './list-batches.ts';
+import { type BatchView, CORRECT_FILE } from './list-batches.ts';
 
 /**
  * `cancelled`: orders that were never sent. `accepted`: orders that the API had accepted by then. `underWay`: orders that were or may have been sent and have no outcome yet;
@@ -191,20 +190,31 @@ export function isFinished({ batch: { batch, name, open, settledPath }, standing
   });
 }
 
-/** Whether an unreadable file waits for a person, and is not where it was put away: its inbox was moved, or is not mounted. */
-export async function isLost({ batch, standing }: BatchView): Promise<boolean> {
-  const { settledPath } = batch;
-  if (standing !== 'unreadable' || batch.open > 0 || settledPath === undefined) return false;
-  return (await isGone(settledPath)) && !(await isDismissed(batch));
+/** How a person dismisses each of the unreadable files of `views`. */
+export function dismissTexts(views: readonly BatchView[]): string[] {
+  const unreadable = views.filter(({ standing }) => standing === 'unreadable');
+  const lost = unreadable.filter((view) => view.lost);
+  const each = lost.map(({ batch }) => `${batch.name} is ${away(batch)}. ${DISMISS_LOST}${batch.batch}`);
+  return lost.length < unreadable.length ? [...each, DISMISS] : each;
 }
+
+const DISMISS =
+  'To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.';
+const DISMISS_LOST = 'If it needs nobody, dismiss it: po-sync batches cancel ';
+
+/** That the file is not where it was put away, in words. */
+export const away = ({ settledPath }: Pick<Batch, 'settledPath'>): string =>
+  settledPath === undefined ? 'no longer where it was put away' : `no longer at ${settledPath}`;
 
 /** A person says that nothing is to be done about a lost file. Throws the error of `isFinished` for any other. */
 export async function dismissLost(view: BatchView, { batches, store, operator }: OperatorContext) {
-  if (!(await isLost(view))) throw isFinished(view);
-  const { batch, name, settledPath } = view.batch;
+  if (!view.lost) throw isFinished(view);
+  const { batch, name } = view.batch;
   await batches.cancel(batch, { at: store.time.now(), who: operator.who });
+  // Its report keeps that where Redis loses it.
+  await store.redis.sadd(store.keys.refresh, batch);
   const end = { cancelled: 0, accepted: 0, underWay: 0, reading: false, dismissed: true };
-  return { end, text: `The unreadable file ${name} is dismissed: it is no longer at ${settledPath}.` };
+  return { end, text: `The unreadable file ${name} is dismissed: it is ${away(view.batch)}.` };
 }
 
 /** Batches of which the canceled ones are searched for an order. */

@@ -87,8 +87,8 @@ export type BatchFilter = {
 /** The state of a batch, in the words of a report. */
 export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
 
-/** A batch with its report folder; `error`: why its file is unreadable. */
-export type BatchView = { batch: Batch; standing: BatchStanding; report: string; error?: Report['error'] };
+/** A batch with its report folder; `error`: why its file is unreadable. `lost`: that file is not where it was put away. */
+export type BatchView = { batch: Batch; standing: BatchStanding; report: string; error?: Report['error']; lost?: true };
 
 /** What decides the standing of a batch. */
 export type StandingFacts = {
@@ -153,28 +153,29 @@ async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boole
 /** What to do about an unreadable file whose report does not say it. */
 export const CORRECT_FILE = 'Correct the file and drop the complete file again.';
 
-/** How a person dismisses an unreadable file. */
-export const DISMISS =
-  'To dismiss an unreadable file, remove it from failed/ in its inbox, or from done/ if it was changed later. That of an export ends with its next readable version.';
-
 /**
  * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An
  * inbox without its marker may be a share that is not mounted now, or one that was moved: then a person has to say so.
  */
-export async function isDismissed(batch: Pick<Batch, 'settledPath' | 'open' | 'cancelled'>): Promise<boolean> {
-  const { settledPath, open, cancelled } = batch;
-  if (settledPath === undefined || open > 0 || !(await isGone(settledPath))) return false;
-  if (cancelled) return true;
-  const inbox = dirname(dirname(dirname(settledPath)));
+export async function isDismissed(batch: Batch): Promise<boolean> {
+  if (!(await isAway(batch))) return false;
+  if (batch.cancelled || batch.settledPath === undefined) return batch.cancelled;
+  const inbox = dirname(dirname(dirname(batch.settledPath)));
   return (await environmentOf(inbox).catch(() => undefined)) !== undefined;
 }
+
+/** An unreadable file is not where it was put away, or that is not known: its page was removed, and Redis lost its data. */
+const isAway = async ({ settledPath, open, kind }: Batch) =>
+  open === 0 && (settledPath === undefined ? kind === 'inbox' : await isGone(settledPath));
 
 /** Adds what the report of an unreadable file says about it. */
 export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'config'>): Promise<BatchView> {
   const report = join(config.reports.path, batch.batch);
   const standing = standingOf(batch);
-  const error = standing === 'unreadable' ? ((await readReport(report))?.error ?? batch.unreadable) : undefined;
-  return { batch, standing, report, ...(error ? { error } : {}) };
+  if (standing !== 'unreadable') return { batch, standing, report };
+  const error = (await readReport(report))?.error ?? batch.unreadable;
+  const lost = (await isAway(batch)) && !(await isDismissed(batch));
+  return { batch, standing, report, ...(error && { error }), ...(lost && { lost }) };
 }
 
 /** What a report would call the state of a batch. */

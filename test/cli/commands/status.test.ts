@@ -306,6 +306,18 @@ describe('the status', () => {
     );
   });
 
+  it('distinguishes unreadable files of the same name by their batch, and names the command for one that is gone', () => {
+    const [first] = STATUS.unreadable;
+    if (first === undefined) throw new Error('no unreadable file');
+    const error = { code: 'x', message: 'Cut off.', remedy: 'Wait for all of it.' };
+    const again = { ...first, batch: { ...first.batch, batch: '20261121T115500Z-inbox-broken-00000002' }, error };
+    const files = [first, { ...again, lost: true as const }];
+    const text = statusText({ ...STATUS, unreadable: files }, { paint: plain, columns: undefined });
+    expect(text).toContain('  broken.csv (batch 00000002), taken 5 min ago: Cut off.\n');
+    expect(text).toContain('  broken.csv (batch 00000002): Wait for all of it.\n');
+    expect(text).toContain(`dismiss it: po-sync batches cancel ${again.batch.batch}\n  To dismiss an unreadable file,`);
+  });
+
   it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', async () => {
     const [daemon] = STATUS.daemons;
     const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: NOW - 5_000 };
