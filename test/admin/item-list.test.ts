@@ -86,9 +86,9 @@ it('the file of the list can be read as a table, and is named after its days', a
   const { text, headers } = await download('from=2020-01-01&to=2099-12-31');
   expect(text).toContain(',PO-3,"0815",7,');
   expect(headers.get('content-disposition')).toBe('attachment; filename="items-2020-01-01-2099-12-31.csv"');
-  const { batch } = await finished("'=week.csv");
+  const { batch } = await finished('=week.csv');
   const of = (await download(`q=${encodeURIComponent(batch)}`)).headers.get('content-disposition');
-  expect(of).toBe('attachment; filename="__week-items.csv"; filename*=UTF-8\'\'%27%3Dweek-items.csv');
+  expect(of).toBe('attachment; filename="_week-items.csv"; filename*=UTF-8\'\'%3Dweek-items.csv');
 });
 
 it('the list takes `accepted=true` as the list of orders does, and no other value', async () => {
