@@ -110,7 +110,7 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
 });
 
 it('a correction is not called unrecorded while the file that brought it is in progress', async () => {
-  const answer = { kind: 'answer', status: 500, orders: ['PO-2'] };
+  const answer = { kind: 'answer', status: 503, orders: ['PO-2'] };
   await using place = await openWorkplace({ sandbox: { record: true }, faults: { faults: [answer] } });
   const person = await openOperator(place, place.start(['start']));
   await place.drop('week.csv', sheet('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
