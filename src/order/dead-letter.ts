@@ -124,6 +124,14 @@ export function fileReplaced(by: string, at: string): Closing & { place: string 
   return { number: '', place: FILE, at, by: 'replaced', batch: by };
 }
 
+/** The place of a closing that is about a file: somebody removed it. */
+const REMOVED = 'file removed';
+
+/** The closing of an unreadable file that is not where it was put away any more. */
+export function fileRemoved(at: string): Closing & { place: string } {
+  return { number: '', place: REMOVED, at, by: 'removed' };
+}
+
 /** The place of a closing that closes nothing: a later file had the same content. */
 const AGAIN = 'read again';
 
@@ -132,12 +140,17 @@ export function fileReadAgain(by: string, at: string): Closing & { place: string
   return { number: '', place: AGAIN, at, by: 'repeated', batch: by };
 }
 
-/** The batch that replaced an unreadable file, and the last one that read the same content again. */
+/** The batch that replaced an unreadable file or when it was removed, and the last batch that read the same content again. */
 export function laterFilesIn(closings: Closings) {
+  const removedAt = closings.get(keyOf({ number: '', place: REMOVED }))?.at;
   const replacedBy = closings.get(keyOf({ number: '', place: FILE }))?.batch;
   const { batch, file, at = '' } = closings.get(keyOf({ number: '', place: AGAIN })) ?? {};
   const again = batch === undefined ? undefined : { batch, ...(file === undefined ? {} : { file }), at };
-  return { ...(replacedBy === undefined ? {} : { replacedBy }), ...(again === undefined ? {} : { repeatedBy: again }) };
+  const newer = {
+    ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...(again === undefined ? {} : { repeatedBy: again }),
+  };
+  return { ...newer, removedAt };
 }
 
 function keyOf({ number, kind = '', place = '' }: Pick<Closing, 'number' | 'kind' | 'place'>): string {

@@ -137,7 +137,8 @@ function refuseMarkup(start: string): void {
 }
 
 const SAVE = 'Save it as .xlsx without a password or as CSV (UTF-8), or drop JSON or XML.';
-const ASK = 'Get the orders as a spreadsheet (.xlsx) or as CSV (UTF-8) from the sender of the file.';
+const ASK =
+  'Get the orders as a spreadsheet (.xlsx) or as CSV (UTF-8) from the sender of the file, or type them into one.';
 const UNPACK = 'Unpack it and drop the files in it, or pack each as gzip.';
 
 /** What files of other kinds begin with, in hexadecimal. */

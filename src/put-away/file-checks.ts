@@ -1,8 +1,13 @@
 import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { codeOf, toError } from '../core/errors.ts';
+import { iso } from '../core/format.ts';
+import { isGone } from '../core/regular-file.ts';
+import { environmentOf } from '../intake/environment-marker.ts';
 import type { FileCheck } from '../ledger/batches/aftermath.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { batchTrouble, fileChanged } from '../log/events/batch.ts';
+import { fileRemoved } from '../order/dead-letter.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { openDay } from '../report/beside.ts';
 import { changedAfterRead } from './changed-file.ts';
@@ -68,3 +73,39 @@ async function isChanged({ batch, settledPath, inspection }: Batch, batches: Bat
 
 /** The codes of a file that was moved or removed; po-sync follows no link in its place. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'folder-is-link']);
+
+/**
+ * Builds the round that looks whether unreadable files were removed by a person, whose pages say so then, until the file is
+ * back. As often as reports are written again.
+ */
+export function createRemovalCheck({ store, side: { batches } }: Pick<SettlementContext, 'store' | 'side'>) {
+  const { redis, keys, time } = store;
+  return async (): Promise<void> => {
+    for (const name of await redis.hkeys(keys.unreadable)) {
+      const batch = await batches.find(name);
+      if (batch === undefined || batch.state !== 'done') continue;
+      const { place, ...closing } = fileRemoved(iso(time.now()));
+      const known = (await redis.hexists(keys.closed(name), place)) === 1;
+      const isRemoved = await isDismissed(batch);
+      if (isRemoved === known) continue;
+      if (isRemoved) await redis.hset(keys.closed(name), place, JSON.stringify({ ...closing, place }));
+      else await redis.hdel(keys.closed(name), place);
+      await redis.sadd(keys.refresh, name);
+    }
+  };
+}
+
+/**
+ * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An
+ * inbox without its marker may be a share that is not mounted now, or one that was moved: then a person has to say so.
+ */
+export async function isDismissed(batch: Batch): Promise<boolean> {
+  if (!(await isAway(batch))) return false;
+  if (batch.cancelled || batch.settledPath === undefined) return batch.cancelled;
+  const inbox = dirname(dirname(dirname(batch.settledPath)));
+  return (await environmentOf(inbox).catch(() => undefined)) !== undefined;
+}
+
+/** An unreadable file is not where it was put away, or that is not known: its page was removed, and Redis lost its data. */
+export const isAway = async ({ settledPath, open, kind }: Batch) =>
+  open === 0 && (settledPath === undefined ? kind === 'inbox' : await isGone(settledPath));

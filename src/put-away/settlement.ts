@@ -9,7 +9,7 @@ import { layHeldPage, removeHeldPage } from '../report/beside.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
-import { createFileChecks } from './file-checks.ts';
+import { createFileChecks, createRemovalCheck } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import { createPresenceCheck } from './missing-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
@@ -146,12 +146,15 @@ function createSettlingQueue(
   };
 }
 
-/** Rewrites reports whose dead letters were closed. Pauses in proportion to the work, for large reports. */
-function reportRefresher({ clock, config, side }: SettlementContext): () => Promise<void> {
+/** Rewrites reports whose dead letters were closed or whose file was removed. Pauses in proportion to the work, for large reports. */
+function reportRefresher(context: SettlementContext): () => Promise<void> {
+  const { clock, config, side } = context;
+  const findRemoved = createRemovalCheck(context);
   let pausedUntil = 0;
   return async () => {
     const began = clock.monotonic();
     if (began < pausedUntil) return;
+    await findRemoved();
     await refreshReports({ ...side, reports: config.reports.path });
     const ended = clock.monotonic();
     pausedUntil = ended + Math.min((ended - began) * PAUSE_FACTOR, LONGEST_PAUSE);

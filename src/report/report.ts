@@ -31,6 +31,8 @@ export type Report = {
   error?: { code: string; message: string; remedy?: string; line?: number; column?: number; text?: string };
   /** The batch of a later file with the same source and name that could be read; only for an unreadable file. */
   replacedBy?: string;
+  /** Since when an unreadable file is known to be removed from where it was put away; only while it is. */
+  removedAt?: string | undefined;
   /** The batch of the same source that read the same content first, its file, and when it began. */
   repeats?: { batch: string; file: string; at: string };
   /** The last batch that read the same content again, its file, and when it began. */

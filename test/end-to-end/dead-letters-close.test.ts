@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Closed } from '../../src/order/dead-letter.ts';
@@ -375,4 +375,29 @@ it('the page of an unreadable file closes when a later file of the same name cou
     expect(page).toContain(`A later file of this name was read in batch ${right.batch}.`);
     expect(page).not.toContain('What to do next');
   }
+});
+
+it('the page of an unreadable file that somebody removed is no longer red, until the file is back', async () => {
+  await using place = await openWorkplace();
+  await place.drop('a.csv', table('PO-1,NEW,"A,1'));
+  await place.run(['start', '--once']);
+  const failed = path.join(place.folder, 'inbox', 'failed');
+  const [day = ''] = await readdir(failed);
+  const file = path.join(failed, day, 'a.csv');
+  const page = () => readFile(`${file}.result.html`, 'utf8');
+  expect(await page()).toMatch(/<header class="care">.*If the new file has another name, delete the old one/s);
+
+  await rename(file, path.join(place.folder, 'a.csv'));
+  await place.run(['start', '--once']);
+  expect(await page()).toMatch(
+    /<header class="neutral">.*The file was removed since: nobody has to do anything here\./s,
+  );
+  expect(await page()).not.toContain('What to do next');
+  const [report] = await place.reportsNow();
+  expect(report).toMatchObject({ state: 'unreadable', removedAt: expect.stringMatching(/^\d{4}-/) });
+
+  await rename(path.join(place.folder, 'a.csv'), file);
+  await place.run(['start', '--once']);
+  expect(await page()).toContain('<header class="care">');
+  expect((await place.reportsNow())[0]).not.toHaveProperty('removedAt');
 });

@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readModelTrouble } from '../../log/events/daemon.ts';
-import { isDismissed, standingOf } from '../../operate/batches/list-batches.ts';
+import { standingOf } from '../../operate/batches/list-batches.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
 import { countNeedingPerson, noOutcomes, OUTCOMES } from '../../order/outcome.ts';
+import { isDismissed } from '../../put-away/file-checks.ts';
 import type { BatchRow, BatchTable } from './batch-table.ts';
 import { type Change, createChangeReader } from './changes.ts';
 import { createProgressScan } from './progress-scan.ts';

@@ -1,12 +1,11 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
-import { isGone } from '../../core/regular-file.ts';
-import { environmentOf } from '../../intake/environment-marker.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { canBeOfFile } from '../../order/batch.ts';
 import { cancelledWord, countNeedingPerson, countSettled } from '../../order/outcome.ts';
+import { isAway, isDismissed } from '../../put-away/file-checks.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -152,21 +151,6 @@ async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boole
 
 /** What to do about an unreadable file whose report does not say it. */
 export const CORRECT_FILE = 'Correct the file and drop the complete file again.';
-
-/**
- * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An
- * inbox without its marker may be a share that is not mounted now, or one that was moved: then a person has to say so.
- */
-export async function isDismissed(batch: Batch): Promise<boolean> {
-  if (!(await isAway(batch))) return false;
-  if (batch.cancelled || batch.settledPath === undefined) return batch.cancelled;
-  const inbox = dirname(dirname(dirname(batch.settledPath)));
-  return (await environmentOf(inbox).catch(() => undefined)) !== undefined;
-}
-
-/** An unreadable file is not where it was put away, or that is not known: its page was removed, and Redis lost its data. */
-const isAway = async ({ settledPath, open, kind }: Batch) =>
-  open === 0 && (settledPath === undefined ? kind === 'inbox' : await isGone(settledPath));
 
 /** Adds what the report of an unreadable file says about it. */
 export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'config'>): Promise<BatchView> {

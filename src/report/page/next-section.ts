@@ -97,16 +97,16 @@ function leftByCancellation(report: Report, { open, nameless }: Story): Html[] {
 }
 
 /** Many remedies already say to drop the file again. */
-function stepsForUnreadable({ error, inbox, replacedBy }: Report): Html[] {
-  if (replacedBy !== undefined) return [];
+function stepsForUnreadable({ error, inbox, replacedBy, removedAt }: Report): Html[] {
+  if (replacedBy !== undefined || removedAt !== undefined) return [];
   const remedy = error?.remedy ?? 'Correct the file at that place.';
   const place = inbox === undefined ? undefined : html`The inbox is ${inboxText(inbox)}. `;
-  const drop = isForExport(remedy)
-    ? undefined
-    : /\bdrop\b/i.test(remedy)
-      ? place
-      : html`Drop the complete file again ${inbox === undefined ? INTO_NO_INBOX : 'into the inbox'}. ${place}`;
-  return [html`${remedy}`, html`${drop}Orders that the API already has are not sent again.`];
+  const known = 'Orders that the API already has are not sent again.';
+  if (isForExport(remedy)) return [html`${remedy}`, html`${known}`];
+  const into = inbox === undefined ? INTO_NO_INBOX : 'into the inbox';
+  const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again ${into}. ${place}`;
+  const other = html`If the new file has another name, delete the old one in <code>failed</code> (or <code>done</code>, if it was changed later): then this page is not red any more.`;
+  return [html`${remedy}`, html`${drop}${known}`, other];
 }
 
 function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFiles: readonly string[]): Html[] {

@@ -122,7 +122,7 @@ function verdictOf(report: Report, story: Story): Verdict {
   switch (report.state) {
     case 'unreadable':
       return {
-        mood: report.replacedBy === undefined || story.open > 0 ? 'care' : 'well',
+        mood: unreadableMood(report, story),
         verdict: wasChanged(report) ? 'This file was changed after it was read' : 'This file could not be read',
         lead: unreadableLead(report),
       };
@@ -143,11 +143,18 @@ function outcomesIn({ counts }: Report): number {
   return OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
+function unreadableMood({ replacedBy, removedAt }: Report, { open }: Story): Verdict['mood'] {
+  if (open > 0) return 'care';
+  if (replacedBy !== undefined) return 'well';
+  return removedAt === undefined ? 'care' : 'neutral';
+}
+
 function unreadableLead(report: Report): string {
   const done = outcomesIn(report);
   if (report.replacedBy !== undefined) return `A later file of this name was read in batch ${report.replacedBy}.`;
-  if (done === 0) return 'No orders were sent.';
-  return `${orders(done)} had ${done === 1 ? 'its' : 'their'} outcome before that; the rest was not sent.`;
+  const removed = report.removedAt === undefined ? '' : ' The file was removed since: nobody has to do anything here.';
+  if (done === 0) return `No orders were sent.${removed}`;
+  return `${orders(done)} had ${done === 1 ? 'its' : 'their'} outcome before that; the rest was not sent.${removed}`;
 }
 
 /** The progress; the total is unknown while the file is read. */
