@@ -124,8 +124,7 @@ const SUITES = [
       ...common,
       name: 'process',
       isolate: false,
-      // Two cores are busy for two thirds of the time with five.
-      maxWorkers: 7,
+      maxWorkers: 5,
       include: ['test/process/**/*.test.ts', ...LONG],
     },
   },

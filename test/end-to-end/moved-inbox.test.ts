@@ -58,8 +58,12 @@ it('an unreadable file that was removed before its inbox was moved waits until a
 
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
-  const page = await fetch(`http://127.0.0.1:${port}/batches/${batch}`);
-  expect(await page.text()).toContain(`run <code>po-sync batches cancel ${batch}</code>`);
+  const page = async () => (await fetch(`http://127.0.0.1:${port}/batches/${batch}`)).text();
+  const shown = await until('the lists', async () => {
+    const text = await page();
+    return !text.includes('One moment') && text;
+  });
+  expect(shown).toContain(`run <code>po-sync batches cancel ${batch}</code>`);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 
