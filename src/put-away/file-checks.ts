@@ -74,24 +74,35 @@ async function isChanged({ batch, settledPath, inspection }: Batch, batches: Bat
 /** The codes of a file that was moved or removed; po-sync follows no link in its place. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'folder-is-link']);
 
-/**
- * Builds the round that looks whether unreadable files were removed by a person, whose pages say so then, until the file is
- * back. As often as reports are written again.
- */
-export function createRemovalCheck({ store, side: { batches } }: Pick<SettlementContext, 'store' | 'side'>) {
+/** Unreadable files that are looked for together: a year's may be many. */
+const LOOKED_AT_ONCE = 100;
+/** Milliseconds between two looks. */
+const LOOK_GAP = 5_000;
+
+/** Builds the round that looks whether a person removed unreadable files, whose pages say so then, until the file is back. */
+export function createRemovalCheck({ store, side, clock }: Pick<SettlementContext, 'store' | 'side' | 'clock'>) {
   const { redis, keys, time } = store;
+  let due = 0;
+
+  async function look(name: string): Promise<void> {
+    const batch = await side.batches.find(name);
+    if (batch === undefined || batch.state !== 'done') return;
+    const closing = fileRemoved(iso(time.now()));
+    const known = (await redis.hexists(keys.closed(name), closing.place)) === 1;
+    const isRemoved = await isDismissed(batch);
+    if (isRemoved === known) return;
+    if (isRemoved) await redis.hset(keys.closed(name), closing.place, JSON.stringify(closing));
+    else await redis.hdel(keys.closed(name), closing.place);
+    await redis.sadd(keys.refresh, name);
+  }
+
   return async (): Promise<void> => {
-    for (const name of await redis.hkeys(keys.unreadable)) {
-      const batch = await batches.find(name);
-      if (batch === undefined || batch.state !== 'done') continue;
-      const { place, ...closing } = fileRemoved(iso(time.now()));
-      const known = (await redis.hexists(keys.closed(name), place)) === 1;
-      const isRemoved = await isDismissed(batch);
-      if (isRemoved === known) continue;
-      if (isRemoved) await redis.hset(keys.closed(name), place, JSON.stringify({ ...closing, place }));
-      else await redis.hdel(keys.closed(name), place);
-      await redis.sadd(keys.refresh, name);
+    if (clock.monotonic() < due) return;
+    const names = await redis.hkeys(keys.unreadable);
+    for (let i = 0; i < names.length; i += LOOKED_AT_ONCE) {
+      await Promise.all(names.slice(i, i + LOOKED_AT_ONCE).map(look));
     }
+    due = clock.monotonic() + LOOK_GAP;
   };
 }
 
