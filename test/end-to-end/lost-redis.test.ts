@@ -111,7 +111,8 @@ it('after Redis has lost its data, explain names the file that sent an order, no
 it('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, sandbox: { record: true } });
-  await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
+  const rows = Array.from({ length: 7 }, (_, i) => `GOOD-${i + 1},NEW,A,1\n`);
+  await place.drop('first.csv', `${HEAD}\n${rows.join('')}`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
   await client.flushdb();
@@ -125,13 +126,14 @@ it('while a ledger that was rolled back waits for the list, reconcile says that 
   await place.setFaults([]);
   const { code, out } = await place.run(['reconcile']);
   expect(code).toBe(2);
-  expect(out).toContain('2 orders are at the API but not in the ledger. Nothing to do: delivery waits until');
+  expect(out).toContain('7 orders are at the API but not in the ledger. Nothing to do: delivery waits until');
+  expect(out).toContain('… and 2 more; use --limit to see more.');
   expect(out).not.toContain('sends them again');
 
   // And so it is: a file with both sends none of them again.
   await place.drop('again.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
-  expect([...place.stored().values()]).toEqual([1, 1]);
+  expect([...place.stored().values()]).toEqual(rows.map(() => 1));
   expect((await place.run(['reconcile'])).out).toContain('They agree.');
 });
 

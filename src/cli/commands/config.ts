@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { configJsonSchema } from '../../config/schema.ts';
 import { redactedConfig, showConfig } from '../../config/show.ts';
 import { ADMIN_TOKENS, type Variables, variablePrefix } from '../../config/variables.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
+import { printable } from '../terminal/print.ts';
 
 /** `config show`: the resolved configuration, secrets redacted, and which secrets are set. */
 export async function configShowCommand(args: Partial<CommonArgs>, shell: Shell): Promise<number> {
@@ -12,7 +14,8 @@ export async function configShowCommand(args: Partial<CommonArgs>, shell: Shell)
     shell.out(`${JSON.stringify({ config: redactedConfig(config), variables, warnings }, null, 2)}\n`);
     return 0;
   }
-  const lines = Object.entries(variables).map(([name, state]) => `#   ${name}: ${state}\n`);
+  const states = Object.entries(variables);
+  const lines = states.map(([name, state]) => `#   ${name}: ${state}${fileOf(name, shell.env)}\n`);
   shell.out(`# ${config.file}\n${showConfig(config)}# variables\n${lines.join('')}`);
   for (const warning of warnings) shell.err(`${warning}\n`);
   return 0;
@@ -35,4 +38,10 @@ function variablesOf(environments: readonly string[], env: Variables): Record<st
 function stateOf(name: string, env: Variables): string {
   if (env[name] !== undefined) return 'set';
   return env[`${name}_FILE`] === undefined ? 'not set' : 'set by a file';
+}
+
+/** The file of a secret, for somebody who replaces it. Anything else in its variable may be the secret, by mistake. */
+function fileOf(name: string, env: Variables): string {
+  const file = env[`${name}_FILE`];
+  return env[name] !== undefined || file === undefined || !existsSync(file) ? '' : `, ${printable(file)}`;
 }

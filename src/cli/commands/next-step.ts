@@ -105,6 +105,8 @@ export function heldSteps(batch: string): string[] {
     `  po-sync dead-letters list --batch ${batch.slice(-8)}`,
     `  po-sync batches release ${batch.slice(-8)}`,
     `  po-sync batches cancel ${batch.slice(-8)}`,
+    'A release sends the orders that have no outcome yet. To send the refused ones again, unchanged, once the API takes them:',
+    `  po-sync dead-letters retry --batch ${batch.slice(-8)}`,
   ];
 }
 

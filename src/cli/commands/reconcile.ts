@@ -20,6 +20,9 @@ type ReconcileArgs = CommonArgs & { repair: boolean; withoutList: boolean; yes: 
 /** Orders of each kind that are shown without `--limit`; JSON shows all. */
 const ROWS = 50;
 
+/** Of those with which nobody has to do anything. */
+const ADDED_ROWS = 5;
+
 /**
  * `reconcile`: compares the ledger with the API's list. 0: they agree; 2: they differ, also after `--repair`.
  * Throws PoSyncError `list-unavailable`, `list-failed`.
@@ -154,7 +157,7 @@ const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => or
 /** `isPending`: delivery waits for the list, as after a rollback. */
 function differencesText(
   found: Differences,
-  { repair, limit = ROWS }: ReconcileArgs,
+  { repair, limit }: ReconcileArgs,
   format: Format,
   isPending: boolean,
 ): string {
@@ -164,8 +167,9 @@ function differencesText(
   const hint = repair ? '' : isPending ? ADDED_FIRST : again;
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
     if (rows.length === 0) return '';
-    const rest = rows.length > limit ? `… and ${count(rows.length - limit)} more; use --limit to see more.\n` : '';
-    return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, limit), [ORDER, ...more], format)}${rest}`;
+    const most = limit ?? (title.endsWith(ADDED_FIRST) ? ADDED_ROWS : ROWS);
+    const rest = rows.length > most ? `… and ${count(rows.length - most)} more; use --limit to see more.\n` : '';
+    return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, most), [ORDER, ...more], format)}${rest}`;
   };
   return [
     `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,

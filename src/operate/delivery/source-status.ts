@@ -199,8 +199,11 @@ function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
   return `${[name, ...times].join(', ')}: ${reason}`;
 }
 
+/** What this user saw in a source. */
+type Seen = { name: string; ignored?: Ignored | undefined; waitingFiles?: WaitingFile[] };
+
 /** What a running daemon cannot take; without the files that another line names: that this user cannot read either, or that changed since. */
-export function notTakenTexts({ sources, notTaken = [] }: Pick<InboxFacts, 'sources'> & { notTaken?: NotTaken[] }) {
+export function notTakenTexts({ sources, notTaken = [] }: { sources: readonly Seen[]; notTaken?: NotTaken[] }) {
   const isNamed = ({ source, file }: NotTaken) =>
     sources.some(
       ({ name, ignored, waitingFiles = [] }) =>

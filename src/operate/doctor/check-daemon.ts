@@ -14,17 +14,13 @@ import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledge
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
-import { shorten } from '../../order/text.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
-import { daemonCounts, isBeating, livingDaemons } from '../daemon.ts';
+import { daemonCounts, filesNotTaken, isBeating, livingDaemons } from '../daemon.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
-import { filesToTake } from '../delivery/source-status.ts';
+import { filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
 import { goneText } from '../own-folders.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
 import { type Finding, failure } from './finding.ts';
-
-/** Characters of the reason of a pause; status shows all of it. */
-const LONGEST_REASON = 120;
 
 type Place = Pick<Store, 'redis' | 'keys'>;
 
@@ -36,9 +32,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkMarkers(place, config)),
     ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
-      const reason = shorten(pause.reason, LONGEST_REASON);
-      const message = `paused ${causeText({ ...pause, reason })}`;
-      return { check: 'delivery', state: 'warn', message, remedy: pauseRemedy(pause) };
+      return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy: pauseRemedy(pause) };
     }),
     ...(await checkRunning(place, config)),
     ...(await livingDaemons(place)).flatMap(({ notices = [], foldersGone = [] }) => [
@@ -47,6 +41,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
       }),
     ]),
+    ...(await checkNotTaken(place, config)),
     ...(await checkBatches(place)),
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
@@ -112,6 +107,16 @@ function readAtStart(count: number): Finding {
 
 const RESTORED =
   'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
+
+/** Whoever runs `doctor` may have more rights than a daemon. What also this user cannot read is reported with the folders. */
+async function checkNotTaken(place: Place, { sources }: Config): Promise<Finding[]> {
+  const notTaken = filesNotTaken(await livingDaemons(place));
+  const seen = await Promise.all(
+    sources.map(async (source) => ({ name: source.name, ignored: await ignoredOf(source) })),
+  );
+  const message = (text: string): Finding => ({ check: 'not taken', state: 'warn', message: text });
+  return notTakenTexts({ sources: seen, notTaken }).map(message);
+}
 
 async function checkTwice(place: Place): Promise<Finding[]> {
   const count = await createListedTwice(place).count();

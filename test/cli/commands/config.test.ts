@@ -31,6 +31,19 @@ it('show prints a configuration that parses again, and which variables are set',
   expect(out).not.toContain('canary');
 });
 
+it('show names the file of a secret, and not what is no file: it may be the secret itself', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'client-secret');
+  await writeFile(path.join(folder.path, 'po.yaml'), LEAST);
+  await writeFile(file, 'canary');
+  const env = { PO_SYNC_STAGING_CLIENT_ID_FILE: 'canary', PO_SYNC_STAGING_CLIENT_SECRET_FILE: file };
+  const shell = fakeShell({ cwd: folder.path, env });
+  await configShowCommand({ config: 'po.yaml' }, shell);
+  expect(shell.written.out).toContain('#   PO_SYNC_STAGING_CLIENT_ID: set by a file\n');
+  expect(shell.written.out).toContain(`#   PO_SYNC_STAGING_CLIENT_SECRET: set by a file, ${file}\n`);
+  expect(shell.written.out).not.toContain('canary');
+});
+
 it('show --json prints one document and nothing else', async () => {
   const { code, out, err } = await show({ json: true }, `${LEAST}mappings: { erp: {} }\n`);
   expect([code, err]).toEqual([0, '']);

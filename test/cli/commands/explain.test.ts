@@ -74,7 +74,9 @@ it('an order of a held batch names the same steps as its batch', () => {
       'Check the refused orders first, then release the batch or cancel it:',
       '  po-sync dead-letters list --batch b',
       '  po-sync batches release b',
-      '  po-sync batches cancel b\n',
+      '  po-sync batches cancel b',
+      'A release sends the orders that have no outcome yet. To send the refused ones again, unchanged, once the API takes them:',
+      '  po-sync dead-letters retry --batch b\n',
     ].join('\n'),
   );
 });
