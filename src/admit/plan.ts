@@ -80,14 +80,24 @@ export const REASONS_KEPT = 1_000;
 const PROBLEMS_KEPT = 3;
 /** Characters of each of their texts. */
 const LONGEST = 300;
+/** Articles and items of an order that people see before the report: one more than a list shows, which says so. */
+const ITEMS_KEPT = 6;
 
 /** The result of an order that failed a check. `isKept`: people see why before the report, which reads the file again. */
-export function invalidResult({ place, problems }: InvalidOrder, at: number, isKept: boolean): StoredResult {
+export function invalidResult(order: InvalidOrder, at: number, isKept: boolean): StoredResult {
+  const { place, problems } = order;
   const { code = 'invalid', message = '' } = problems[0] ?? {};
-  const failed = { place, problems: problems.slice(0, PROBLEMS_KEPT).map(shortened) };
+  const failed = { place, problems: problems.slice(0, PROBLEMS_KEPT).map(shortened), ...firstRead(order) };
   const isHeld = HELD_HERE.has(code);
   const result = { outcome: 'invalid' as const, attempts: 0, at, code, message: isHeld ? message : '' };
   return isKept || isHeld ? { ...result, failed } : result;
+}
+
+function firstRead({ articles, itemsRead }: InvalidOrder) {
+  return {
+    ...(articles.length > 0 && { articles: articles.slice(0, ITEMS_KEPT) }),
+    ...(itemsRead && { itemsRead: itemsRead.slice(0, ITEMS_KEPT) }),
+  };
 }
 
 function shortened(problem: Problem): Problem {

@@ -94,7 +94,8 @@ async function deadLetterOf(
   const entry = isSame ? known.entry : undefined;
   const { code, httpStatus, response, attempts, at, firstAt = at, failed } = result;
   const kind = result.outcome as DeadLetterKind;
-  const first = failed?.problems[0];
+  const { place = { line: 0 }, ...read }: Partial<NonNullable<typeof failed>> = failed ?? {};
+  const first = read.problems?.[0];
   const message = first?.message ?? (result.message === '' ? MESSAGE_NOT_KEPT : result.message);
   const letter: FoundDeadLetter = {
     purchaseOrderNumber: number,
@@ -104,12 +105,12 @@ async function deadLetterOf(
     message,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
-    ...(failed === undefined ? {} : { problems: [...failed.problems] }),
+    ...read,
     signature: signatureOf({ ...first, code, message, known: first ? [number, first.value] : [number] }),
     attempts,
     firstAt: iso(firstAt),
     lastAt: iso(at),
-    location: entry?.place ?? failed?.place ?? { line: 0 },
+    location: entry?.place ?? place,
     ...(entry === undefined ? {} : { payload: entry.order }),
     ...(entry === undefined || entry.state === kind ? {} : { now: entry.state }),
     batch,

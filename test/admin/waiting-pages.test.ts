@@ -63,3 +63,17 @@ it('pages say that a new file waits for the list of the API', async () => {
   await until('both orders', () => place.stored().size === 3);
   expect(await shows(batch, /finished/)).not.toContain('first asks the API');
 });
+
+it('an order that failed a check is listed and found with its items while its file is not finished', async () => {
+  await using place = await openWorkplace();
+  const person = await openOperator(place, place.start(['start']));
+  await place.run(['pause', '--reason', 'stock-taking']);
+  await place.drop('monday.csv', sheet('PO-1,NEW,A,1', 'PO-2,NEW,BOLT-12,zehn'));
+  const list = await until('the order', async () => {
+    const text = textOf((await person.page('/dead-letters')).text);
+    return text.includes('PO-2') && text;
+  });
+  expect(list).toContain('BOLT-12 × zehn');
+  expect(textOf((await person.page('/dead-letters?q=bolt-12')).text)).toContain('1 order needs a person.');
+  expect(place.stored().size).toBe(0);
+});

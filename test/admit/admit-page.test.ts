@@ -307,13 +307,15 @@ describe('admission of a page', () => {
     const orders = Array.from({ length: 1_002 }, (_, ordinal): CheckedOrder => {
       const place = { line: ordinal + 2 };
       const problems = [problem, problem, problem, problem];
-      return { ordinal, number: `PO-${ordinal}`, place, records: [], valid: false, problems, articles: [] };
+      const read = { articles: Array<string>(20).fill('A'), itemsRead: Array<string>(20).fill('A × 1') };
+      return { ordinal, number: `PO-${ordinal}`, place, records: [], valid: false, problems, ...read };
     });
     await drop('b1', orders.slice(0, 600));
     await drop('b1', orders.slice(600));
     const [first, last, over] = await batches.results('b1', [0, 999, 1_000]);
     expect(first).toMatchObject({ outcome: 'invalid', code: 'wrong', failed: { place: { line: 2 } } });
     expect(first?.failed?.problems.map(({ value }) => value.length)).toEqual([300, 300, 300]);
+    expect([first?.failed?.articles?.length, first?.failed?.itemsRead?.length]).toEqual([6, 6]);
     expect([last?.failed?.place, over]).toEqual([{ line: 1_001 }, undefined]);
     expect(await counts('b1')).toEqual({ invalid: 1_002 });
   });
