@@ -18,7 +18,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
   const form = filterForm(url, '/corrections', [
     dayFields(url),
     textField(url, 'who', 'Person'),
-    textField(url, 'q', 'Order, value or file'),
+    textField(url, 'q', 'Order, changed value or file'),
   ]);
   const recorded = await recordedSoon(items, api);
   const rows = items.map((row) => [

@@ -10,7 +10,7 @@ import { letterBook } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { messageOf } from './letter-message.ts';
+import { messageOf, unreadableNote } from './letter-message.ts';
 import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,
@@ -79,10 +79,12 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   const marked = page.items.flatMap(({ already }) => already ?? []);
   const onlyWaits = marked.length === page.already && marked.every(saysInProgress);
   const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
-  const none =
-    lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : 'No order needs a person.'}</p>`;
+  const unread = await unreadableNote(api);
+  const nobody = unread === undefined ? 'No order needs a person.' : 'No order that could be read needs a person.';
+  const none = lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
   const body = html`<h1>Orders that need you</h1>
 ${form}
+${unread}
 ${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
 ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}

@@ -1,3 +1,4 @@
+import { count, counted } from '../../core/format.ts';
 import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html } from '../../report/page/html.ts';
@@ -32,3 +33,12 @@ export function inProgressBox(other: OrderInProgress): Html {
 
 /** Stands for the file until it is a link. */
 const PLACE = '\n';
+
+/** How many files could not be read, where orders are listed: theirs are in no list. */
+export async function unreadableNote({ tables }: Pick<ApiContext, 'tables'>): Promise<Html | undefined> {
+  const { batches } = await tables();
+  const files = batches.matching({ open: true, state: 'unreadable' }).toArray().length;
+  if (files === 0) return undefined;
+  const shown = files === 1 ? 'Show this file' : `Show these ${count(files)} files`;
+  return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list or its spreadsheet. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
+}

@@ -26,7 +26,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   const { queue, deadLetters, daemons, token, pauses, now } = status;
   const { acceptedPerSecond, createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
   const figures: Figure[] = [
-    ['orders per second', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
+    ['orders per second (mean of a minute)', acceptedPerSecond ?? '–', { pace: 'acceptedPerSecond' }],
     ['ms, answer of the API (median of the last 10 s)', latestP50Ms ?? '–', { pace: 'latestP50Ms' }],
     ['ms, answer of the API (median of a minute)', createP50Ms ?? '–', { pace: 'createP50Ms' }],
     ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
