@@ -13,7 +13,7 @@ import type { Context } from '../redis/store.ts';
 import { attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
-import type { DeliveryEvents, Line } from './may-begin.ts';
+import { type DeliveryEvents, type Line, untilSteady } from './may-begin.ts';
 import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
@@ -53,11 +53,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return inHand.hold(() => deliverAll(job), job.numbers.length);
   }
 
-  async function deliverAll(job: Job): Promise<string[]> {
-    const known = await book.ledger.lookup(job.numbers);
-    const entries = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
-    const undone = await Promise.all(entries.map((entry) => deliverOne(entry, job.id)));
-    return undone.flat();
+  async function deliverAll({ id, numbers }: Job): Promise<string[]> {
+    const known = await book.ledger.lookup(numbers);
+    const undone = known.map((one) => (one.kind === 'open' ? deliverOne(one.entry, id) : []));
+    return (await Promise.all(undone)).flat();
   }
 
   /** Returns the number when no attempt began. The sweeper picks up an order that fails here because of Redis or a bug. */
@@ -82,6 +81,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     // An older job of the same order sends nothing.
     while (isSendable(current) && current.job === job) {
       const before = current;
+      if (!(await untilSteady(context))) return 'stopped';
       const end = await places.hold((place) => inTurn(() => attempt(line, before, place)));
       if (end.kind !== 'again') return end.kind;
       current = end.entry;

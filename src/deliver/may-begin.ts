@@ -50,7 +50,7 @@ export type Attempt = {
 };
 
 /** What an intent met while it waited for a place. The order keeps the intent only until then: it is given back. */
-export type Obstacle = 'late' | 'paused' | 'held' | 'token' | 'stopped';
+export type Obstacle = 'late' | 'paused' | 'held' | 'token' | 'stopped' | 'unsteady';
 
 /**
  * The one place where an attempt may begin: with the connection open, the intent durable, and a place among the calls in
@@ -89,6 +89,15 @@ export async function stillMayBegin(line: Line, attempt: Attempt, before: Promis
   return obstacle === undefined;
 }
 
+/** How often the connection is looked at, in milliseconds. */
+const LOOK = 100;
+
+/** Waits until no other daemon is about to say that Redis lost something; false: the process stops. */
+export async function untilSteady({ clock, store, stopping }: Context): Promise<boolean> {
+  while (!store.isSteady() && !stopping.aborted) await clock.sleep(LOOK, stopping);
+  return store.isSteady();
+}
+
 /** Makes the intent durable. False when somebody else changed the order meanwhile, or Redis refused the intent. */
 export async function intend({ book, context, partner, breaker }: Line, attempt: Attempt): Promise<boolean> {
   const asked = context.clock.monotonic();
@@ -119,6 +128,7 @@ async function obstacleAfter(
 ): Promise<Obstacle | undefined> {
   if (turn === 'waited') return obstacleTo(line, attempt, isFresh);
   if (turn !== 'at once') return turn;
+  if (!line.context.store.isSteady()) return 'unsteady';
   return line.partner.tokens.isCurrent(attempt.token.fingerprint) ? undefined : 'token';
 }
 
@@ -132,6 +142,7 @@ async function obstacleTo(
   if (context.stopping.aborted) return 'stopped';
   if (guards.held.has(entry.batch)) return 'held';
   if (!partner.tokens.isCurrent(token.fingerprint)) return 'token';
+  if (!context.store.isSteady()) return 'unsteady';
   return isFresh() ? undefined : 'late';
 }
 

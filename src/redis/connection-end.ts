@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
 
 // When a connection that would wait for Redis forever ends.
@@ -50,6 +51,29 @@ export function onLoss(redis: Redis, ms: number, tryAgain: () => Promise<void>, 
     tryAgain().then(isBack, () => undefined);
   });
   redis.on('end', isBack);
+}
+
+/**
+ * How long after a reconnect the other daemons are waited for, in milliseconds: they try once a second, and then compare the
+ * ledger with what they remember.
+ */
+const OTHERS_BACK = 3_000;
+
+/**
+ * Whether the connection has not been lost just now. A Redis that comes back may have lost what another daemon wrote last, and only
+ * that daemon knows: nothing is sent until it has had the time to say so.
+ */
+export function watchSteadiness(redis: Pick<Redis, 'on'>, clock: Pick<Clock, 'monotonic'>): () => boolean {
+  let isAway = false;
+  let backAt = Number.NEGATIVE_INFINITY;
+  redis.on('close', () => {
+    isAway = true;
+  });
+  redis.on('ready', () => {
+    isAway = false;
+    backAt = clock.monotonic();
+  });
+  return () => !isAway && clock.monotonic() - backAt >= OTHERS_BACK;
 }
 
 /** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */

@@ -9,7 +9,7 @@ import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
-import { type COMMAND_WAITS, explainLoss } from './connection-end.ts';
+import { type COMMAND_WAITS, explainLoss, watchSteadiness } from './connection-end.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { requireOwnData } from './private-server/server-folder.ts';
@@ -25,6 +25,8 @@ export type Store = AsyncDisposable & {
   time: RedisTime;
   /** True for the private server, false for a configured one. */
   private: boolean;
+  /** False while the connection is lost, and shortly after it is back: other daemons may know that Redis lost something. */
+  isSteady: () => boolean;
 };
 
 /** What each step builds itself from: the configuration of one environment, its store, and what belongs to the process. */
@@ -81,6 +83,7 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
     keys,
     time,
     private: isPrivate,
+    isSteady: watchSteadiness(redis, clock),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 

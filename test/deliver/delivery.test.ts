@@ -231,6 +231,23 @@ describe('delivery', () => {
     expect(known.map((one) => one.kind === 'accepted' && one.compact.attempts)).toEqual(Array(60).fill(1));
   });
 
+  it('begins no call while Redis was lost just before, and all of them later', async () => {
+    let isSteady = false;
+    let asked = 0;
+    await using rig = await openDeliveryRig({
+      isSteady: () => {
+        asked += 1;
+        return isSteady;
+      },
+    });
+    await rig.submit('b1', numbersOf(20));
+    await until('several looks', () => asked > 60);
+    expect(rig.events).toEqual([]);
+    isSteady = true;
+    await rig.settled();
+    expect(byNumber(rig.stored())).toEqual(once(numbersOf(20)));
+  });
+
   it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {
     const refuse = {
       kind: 'answer',

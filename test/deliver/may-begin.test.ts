@@ -16,7 +16,7 @@ type World = {
   turn?: Turn;
   waited?: number;
   /** What happens while the intent waits for its place. */
-  meanwhile?: 'held' | 'paused' | 'revoked' | 'stopped';
+  meanwhile?: 'held' | 'paused' | 'revoked' | 'stopped' | 'Redis was lost';
   isHeldFromConnection?: boolean;
   /** It tests whether the API accepts orders again, and is still there or was cancelled while it waited. */
   probe?: 'there' | 'cancelled';
@@ -43,7 +43,7 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
   const line = {
     context: {
       clock: { monotonic: () => now.monotonic, now: () => now.wall },
-      store: { time: { now: () => now.wall, sync: async () => undefined } },
+      store: { time: { now: () => now.wall, sync: async () => undefined }, isSteady: () => !isNow('Redis was lost') },
       log: capturedLog().log,
       stopping: stopping.signal,
     },
@@ -142,6 +142,8 @@ describe('an intent that waited for a place', () => {
     ['is no longer fresh', { turn: 'waited', waited: INTENT_FRESH }, 'again'],
     ['met a pause', { turn: 'waited', meanwhile: 'paused' }, 'again'],
     ['was made with a token that is revoked', { turn: 'waited', meanwhile: 'revoked' }, 'again'],
+    ['met a Redis that was lost just before, also without a wait', { meanwhile: 'Redis was lost' }, 'again'],
+    ['met the loss of Redis while it waited', { turn: 'waited', meanwhile: 'Redis was lost' }, 'again'],
     ['is of a batch that is held', { turn: 'waited', meanwhile: 'held' }, 'done'],
     ['met the stop of its daemon', { turn: 'waited', meanwhile: 'stopped' }, 'stopped'],
     ['waited when its daemon stopped', { turn: 'stopped' }, 'stopped'],

@@ -1089,6 +1089,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/deliver/may-begin.test.ts'],
   },
   {
+    without: 'the wait for other daemons after Redis was lost, for an intent that was made meanwhile',
+    file: 'src/deliver/may-begin.ts',
+    find: "if (!line.context.store.isSteady()) return 'unsteady';",
+    replace: '',
+    tests: ['test/deliver/may-begin.test.ts'],
+  },
+  {
+    without: 'the wait for other daemons after Redis was lost, for an intent that waited for a place',
+    file: 'src/deliver/may-begin.ts',
+    find: "if (!context.store.isSteady()) return 'unsteady';",
+    replace: '',
+    tests: ['test/deliver/may-begin.test.ts'],
+  },
+  {
+    without: 'the wait for other daemons after Redis was lost',
+    file: 'src/redis/connection-end.ts',
+    find: 'const OTHERS_BACK = 3_000;',
+    replace: 'const OTHERS_BACK = 0;',
+    tests: ['test/trouble/rollback.test.ts'],
+  },
+  {
     without: 'fresh intents after a wait for a place',
     file: 'src/deliver/may-begin.ts',
     find: "return isFresh() ? undefined : 'late';",

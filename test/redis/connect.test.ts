@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
-import { explainLoss } from '../../src/redis/connection-end.ts';
+import { explainLoss, watchSteadiness } from '../../src/redis/connection-end.ts';
 import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
@@ -131,6 +132,26 @@ describe('a command that loses its connection', () => {
     expect(await redis.ping()).toBe('PONG');
     await redis.quit();
   });
+});
+
+it('a connection is steady until it is lost, and again 3 s after it is back', async () => {
+  const redis = await connectRedis(server.url, { probe });
+  let now = systemClock.monotonic();
+  const isSteady = watchSteadiness(redis, { monotonic: () => now });
+  expect(isSteady()).toBe(true);
+  const closed = once(redis, 'close');
+  const back = once(redis, 'ready');
+  await admin.client('KILL', 'ID', await redis.client('ID'));
+  await closed;
+  expect(isSteady()).toBe(false);
+  now += 3_600_000;
+  expect(isSteady()).toBe(false);
+  await back;
+  now += 2_999;
+  expect(isSteady()).toBe(false);
+  now += 1;
+  expect(isSteady()).toBe(true);
+  await redis.quit();
 });
 
 it('a unix socket works, with the database of its address', async () => {

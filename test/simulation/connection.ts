@@ -4,6 +4,9 @@ import type { Random } from './random.ts';
 import type { Store } from './store.ts';
 import type { Host, Timeline } from './timeline.ts';
 
+/** Milliseconds, as in `src/redis/connection-end.ts`. */
+const OTHERS_BACK = 3_000;
+
 type Sent = { run: () => unknown; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
 
 /** How the way to Redis is: the share of batches that are lost before or after they ran, and when it is away altogether. */
@@ -18,7 +21,7 @@ export type Line = {
 export type Connections = ReturnType<typeof openConnections>;
 
 /** One process' client; `ask` is for what is no plain command. */
-export type Connection = { redis: Redis; ask: <T>(run: () => T) => Promise<T> };
+export type Connection = { redis: Redis; ask: <T>(run: () => T) => Promise<T>; isSteady: () => boolean };
 
 type Deps = {
   store: Store;
@@ -87,7 +90,9 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
     ]);
     const redis = Object.assign(Object.fromEntries(plain), { multi: () => transaction(store, commands, ask) });
     // The commands that delivery uses, and no others.
-    return { redis: redis as unknown as Redis, ask };
+    // As `watchSteadiness`.
+    const isSteady = () => line.awayUntil === 0 || timeline.now() >= line.awayUntil + OTHERS_BACK;
+    return { redis: redis as unknown as Redis, ask, isSteady };
   }
 
   return { connect };

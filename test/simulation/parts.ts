@@ -47,7 +47,11 @@ const NEVER = new AbortController().signal;
 const log = pino({ level: 'silent' });
 
 /** Wires the program's own parts to a simulated clock, Redis, queue and network, as its daemon does. */
-export async function openParts(host: Host, around: Surroundings, { redis, ask }: Connection): Promise<Parts> {
+export async function openParts(
+  host: Host,
+  around: Surroundings,
+  { redis, ask, isSteady }: Connection,
+): Promise<Parts> {
   const { weather, onTrouble } = around;
   const clock = clockOf(host, around);
   const time = await timeOf(redis, clock, around.breach);
@@ -60,7 +64,15 @@ export async function openParts(host: Host, around: Surroundings, { redis, ask }
   const queue = around.jobs.open(ask);
   const batches = createBatches({ redis, keys, owner: host.name, identity: seen });
   const { probe } = config.delivery;
-  const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
+  const store = {
+    redis,
+    plain: redis,
+    keys,
+    time,
+    private: true,
+    isSteady,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
   const strong = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });
   const breaker = weakBreaker(strong, around.breach);
   const context: Context = { config, store, owner: host.name, clock, log, stopping: NEVER };

@@ -264,7 +264,15 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
   const { redis, ask } = around.connections.connect(host);
   const clock = clockOf(host, around);
   const time = await createRedisTime(redis, keys, clock);
-  const store = { redis, plain: redis, keys, time, private: true, [Symbol.asyncDispose]: async () => undefined };
+  const store = {
+    redis,
+    plain: redis,
+    keys,
+    time,
+    private: true,
+    isSteady: () => true,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
   const nothing = () => undefined;
   const config = configOf(weather, breach);
   const { probe } = config.delivery;

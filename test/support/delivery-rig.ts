@@ -55,6 +55,8 @@ type RigOptions = {
   partner?: { baseUrl: string; authUrl: string };
   /** The ledger is new: nothing is sent before the API's list was read. */
   isNew?: boolean;
+  /** Whether Redis was not lost just now. */
+  isSteady?: () => boolean;
 };
 
 const DELIVERY: Delivery = {
@@ -107,7 +109,13 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const stopping = new AbortController();
   const context: Context = {
     config,
-    store: { ...store, plain, private: false, [Symbol.asyncDispose]: async () => undefined },
+    store: {
+      ...store,
+      plain,
+      private: false,
+      isSteady: options.isSteady ?? (() => true),
+      [Symbol.asyncDispose]: async () => undefined,
+    },
     owner: 'rig',
     clock: systemClock,
     log,

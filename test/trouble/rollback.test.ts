@@ -1,7 +1,11 @@
+import { createConnection, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openOddApi } from '../support/odd-api.ts';
+import { LOGIN, startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
+import { listen } from '../support/web-server.ts';
 import { csv, openTroublePlace, type TroublePlace } from './trouble-place.ts';
 
 /** The order numbers of the calls, as they were sent. */
@@ -61,4 +65,81 @@ describe('after Redis was flushed', () => {
       'duplicate',
     ]);
   });
+});
+
+/** A way to Redis that can be cut. */
+async function openWay(port: number) {
+  const sockets = new Set<Socket>();
+  let isOpen = true;
+  const server = createServer((near) => {
+    if (!isOpen) return void near.on('error', () => undefined).destroy();
+    const far = createConnection(port, '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  const cut = () => {
+    isOpen = false;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `redis://${LOGIN}127.0.0.1:${await listen(server)}/0`,
+    cut,
+    open: () => {
+      isOpen = true;
+    },
+    async [Symbol.asyncDispose]() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** After a rollback the list is read when no call of before can arrive any more. */
+const QUICK = 'settle: 500ms, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
+
+it('a daemon that is back first sends no order that another one sent before Redis lost it', async () => {
+  await using api = await openOddApi();
+  await using redis = await startTestRedis();
+  await using wayOfOne = await openWay(redis.port);
+  await using wayOfOther = await openWay(redis.port);
+  await using one = await openTroublePlace(api, { redis: wayOfOne.url, pace: QUICK });
+  // With a folder `data` of its own, as on another machine.
+  await using other = await openTroublePlace({ url: api.url }, { redis: wayOfOther.url, pace: QUICK });
+  await using admin = Object.assign(new Redis(redis.adminUrl), {
+    [Symbol.asyncDispose]: async () => admin.disconnect(),
+  });
+  await until('both daemons', () => [one, other].every(({ daemon }) => daemon.out().includes('po-sync is ready')));
+  await one.run('pause', '--reason', 'test');
+  await one.drop('first.csv', csv(['PO-1']));
+  await until('the order', async () => (await one.status()).queue.unsettledOrders === 1);
+  const keys = await admin.keys('*');
+  const copy = await Promise.all(
+    keys.map(async (key) => [key, await admin.dumpBuffer(key), await admin.pttl(key)] as const),
+  );
+
+  wayOfOther.cut();
+  await one.run('resume');
+  await until('the call', () => api.stored.length === 1);
+  await one.settled(['PO-1']);
+  wayOfOne.cut();
+  await admin.flushall();
+  for (const [key, value, left] of copy) {
+    if (value !== null) await admin.restore(key, Math.max(left, 0), value);
+  }
+  const [breaker = ''] = keys.filter((key) => key.endsWith(':breaker'));
+  await admin.hdel(breaker, 'hold:operator');
+
+  wayOfOther.open();
+  await delay(1_500);
+  wayOfOne.open();
+  await until('the list', async () => (await admin.keys('*:rebuild')).length > 0);
+  await until('its end', async () => (await admin.keys('*:rebuild')).length === 0);
+  await one.drop('second.csv', csv(['PO-2']));
+  await one.settled(['PO-2']);
+  expect(sent(api.calls)).toEqual(['PO-1', 'PO-2']);
 });

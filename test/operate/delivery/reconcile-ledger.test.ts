@@ -34,7 +34,10 @@ describe('comparing the ledger with the list', () => {
   afterAll(() => store[Symbol.asyncDispose]());
 
   const compare = (...listed: Parameters<typeof compareWithList>[0]) =>
-    compareWithList(listed, LATER, SETTLE, { store: { ...store, plain: store.redis, private: false }, ledger });
+    compareWithList(listed, LATER, SETTLE, {
+      store: { ...store, plain: store.redis, private: false, isSteady: () => true },
+      ledger,
+    });
   const listed = (purchaseOrderNumber: string, quantity = 1) => ({
     purchaseOrderNumber,
     items: orderOf('x', quantity).items,

@@ -16,7 +16,13 @@ afterAll(() => rig[Symbol.asyncDispose]());
 
 const contextOf = () => {
   const { ledger, queue, store } = rig;
-  const whole = { ...store, plain: store.redis, private: false, [Symbol.asyncDispose]: async () => undefined };
+  const whole = {
+    ...store,
+    plain: store.redis,
+    private: false,
+    isSteady: () => true,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
   const { config } = configOf(LEAST);
   return { ledger, queue, store: whole, config, operator: createOperator({ USER: 'anna' }, store.time) };
 };
