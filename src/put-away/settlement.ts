@@ -6,6 +6,7 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { type Batch, type BatchRight, isFinished } from '../ledger/batches/batches.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import { layHeldPage, removeHeldPage } from '../report/beside.ts';
+import { readReport } from '../report/report.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
@@ -180,6 +181,8 @@ function progressWriter(
       const story = await storyOf(batch);
       // A process that was suspended may have lost the lease, and the batch may be settled by now.
       if (clock.monotonic() - began >= FRESH) return;
+      // Redis lost how the batch ended.
+      if ((await readReport(join(config.reports.path, name)).catch(() => undefined))?.finishedAt) return;
       await writeProgress(join(config.reports.path, name), report, story);
       if (batch.kind !== 'inbox') return;
       await (batch.held ? layHeldPage(batch.path, join(config.reports.path, name)) : removeHeldPage(batch.path, name));

@@ -57,7 +57,7 @@ export function onLoss(redis: Redis, ms: number, tryAgain: () => Promise<void>, 
  * How long after a reconnect the other daemons are waited for, in milliseconds: they try once a second, and then compare the
  * ledger with what they remember.
  */
-const OTHERS_BACK = 3_000;
+const OTHERS_BACK = 5_000;
 
 /**
  * Whether the connection has not been lost just now. A Redis that comes back may have lost what another daemon wrote last, and only

@@ -1105,7 +1105,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the wait for other daemons after Redis was lost',
     file: 'src/redis/connection-end.ts',
-    find: 'const OTHERS_BACK = 3_000;',
+    find: 'const OTHERS_BACK = 5_000;',
     replace: 'const OTHERS_BACK = 0;',
     tests: ['test/trouble/rollback.test.ts'],
   },

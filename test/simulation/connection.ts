@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 import type { Host, Timeline } from './timeline.ts';
 
 /** Milliseconds, as in `src/redis/connection-end.ts`. */
-const OTHERS_BACK = 3_000;
+const OTHERS_BACK = 5_000;
 
 type Sent = { run: () => unknown; resolve: (answer: unknown) => void; reject: (error: unknown) => void };
 

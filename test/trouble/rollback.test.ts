@@ -109,7 +109,10 @@ it('a daemon that is back first sends no order that another one sent before Redi
   await using wayOfOther = await openWay(redis.port);
   await using one = await openTroublePlace(api, { redis: wayOfOne.url, pace: QUICK });
   // With a folder `data` of its own, as on another machine.
-  await using other = await openTroublePlace({ url: api.url }, { redis: wayOfOther.url, pace: QUICK });
+  await using other = await openTroublePlace(
+    { url: api.url },
+    { redis: wayOfOther.url, pace: QUICK, role: 'delivery' },
+  );
   await using admin = Object.assign(new Redis(redis.adminUrl), {
     [Symbol.asyncDispose]: async () => admin.disconnect(),
   });
@@ -135,6 +138,8 @@ it('a daemon that is back first sends no order that another one sent before Redi
   await admin.hdel(breaker, 'hold:operator');
 
   wayOfOther.open();
+  await until('the first one back', () => other.daemon.out().includes('"redis-back"'));
+  // Long enough to send an order that waits, shorter than the wait for others.
   await delay(1_500);
   wayOfOne.open();
   await until('the list', async () => (await admin.keys('*:rebuild')).length > 0);

@@ -27,6 +27,8 @@ export type TroubleOptions = {
   env?: Record<string, string>;
   /** Calls that are on their way when the trouble begins, where they are many. */
   onTheirWay?: number;
+  /** Of the daemon: it serves one side only. */
+  role?: 'delivery';
   /** 1 where absent; `daemon` is the first of them. */
   daemons?: number;
   /** At the end some orders wait for something that status names. */
@@ -79,7 +81,8 @@ export async function openTroublePlace(
     ...options.env,
   };
   const start = (args: readonly string[]) => startProgram(['--config', config, ...args], { cwd: folder, env });
-  let daemon = start(['start']);
+  const startDaemon = () => start(['start', ...(options.role === undefined ? [] : ['--role', options.role])]);
+  let daemon = startDaemon();
   const others = Array.from({ length: (options.daemons ?? 1) - 1 }, () => start(['start']));
   const ended = async () => {
     daemon.child.kill('SIGKILL');
@@ -155,7 +158,7 @@ export async function openTroublePlace(
     },
     async restart() {
       await ended();
-      daemon = start(['start']);
+      daemon = startDaemon();
     },
     async [Symbol.asyncDispose]() {
       await using _ = kept;
