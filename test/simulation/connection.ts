@@ -90,7 +90,7 @@ export function openConnections({ store, timeline, random, line, commands }: Dep
     ]);
     const redis = Object.assign(Object.fromEntries(plain), { multi: () => transaction(store, commands, ask) });
     // The commands that delivery uses, and no others.
-    // As `watchSteadiness`.
+    // As `watchSteadiness` does.
     const isSteady = () => line.awayUntil === 0 || timeline.now() >= line.awayUntil + OTHERS_BACK;
     return { redis: redis as unknown as Redis, ask, isSteady };
   }

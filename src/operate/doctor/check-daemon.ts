@@ -108,7 +108,7 @@ function readAtStart(count: number): Finding {
 const RESTORED =
   'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
 
-/** Whoever runs `doctor` may have more rights than a daemon. What also this user cannot read is reported with the folders. */
+/** Whoever runs `doctor` may have more rights than a daemon. What this user cannot read either is reported with the folders. */
 async function checkNotTaken(place: Place, { sources }: Config): Promise<Finding[]> {
   const notTaken = filesNotTaken(await livingDaemons(place));
   const seen = await Promise.all(
