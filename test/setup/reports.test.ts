@@ -118,7 +118,15 @@ test('what orders wait for is asked at most every 20 s, and not repeated when it
   const write = async (batch: string, state: string, accepted: number) => {
     await mkdir(path.join(folder.path, batch), { recursive: true });
     const counts = { records: 9, orders: 9, ...none, accepted };
-    const report = { batch, environment: 'sandbox', file: 'a.csv', state, open: 0, counts };
+    const report = {
+      batch,
+      environment: 'sandbox',
+      file: 'a.csv',
+      state,
+      open: 0,
+      counts,
+      finishedAt: '2026-11-21T08:00:00.000Z',
+    };
     await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify(report));
   };
   const start = Date.now();
@@ -132,6 +140,8 @@ test('what orders wait for is asked at most every 20 s, and not repeated when it
   const reporting = reportBatches(folder.path, stop.signal, (line) => void rounds.push(line), {
     progress: (line) => void lines.push(line),
     every: 5_000,
+    // The first batch may be written before the folder is read for what earlier runs left.
+    since: '2026-11-21T07:00:00.000Z',
     waits: async () => [{ for: 'turn', text: `reason ${++asked}`, orders: 1 }],
   });
   /** Resolves when the batch was looked at after so many seconds: one that is finished is reported after it. */
