@@ -55,7 +55,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 
   async function deliverAll({ id, numbers }: Job): Promise<string[]> {
     const known = await book.ledger.lookup(numbers);
-    const undone = known.map((one) => (one.kind === 'open' ? deliverOne(one.entry, id) : []));
+    const undone = known.flatMap((one) => (one.kind === 'open' ? [deliverOne(one.entry, id)] : []));
     return (await Promise.all(undone)).flat();
   }
 

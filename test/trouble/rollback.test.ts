@@ -108,7 +108,7 @@ it('a daemon that is back first sends no order that another one sent before Redi
   await using wayOfOne = await openWay(redis.port);
   await using wayOfOther = await openWay(redis.port);
   await using one = await openTroublePlace(api, { redis: wayOfOne.url, pace: QUICK });
-  // With a folder `data` of its own, as on another machine.
+  // With a separate folder `data`, as on another machine.
   await using other = await openTroublePlace(
     { url: api.url },
     { redis: wayOfOther.url, pace: QUICK, role: 'delivery' },
