@@ -120,10 +120,14 @@ async function addSet(
   { ledger }: WaitContext,
 ): Promise<void> {
   const known = await ledger.lookup(first.map(({ number }) => number));
+  const open: { entry: Entry; at: number }[] = [];
   for (const [i, one] of known.entries()) {
     tally.add(one, first[i]?.number);
-    if (one.kind === 'open') addOrder(groups, one.entry, waitOf(one.entry, first[i]?.at ?? 0, around));
+    if (one.kind === 'open') open.push({ entry: one.entry, at: first[i]?.at ?? 0 });
   }
+  // Orders of one file are equally old: of these, a group names the first in the file.
+  open.sort((a, b) => a.entry.ordinal - b.entry.ordinal);
+  for (const { entry, at } of open) addOrder(groups, entry, waitOf(entry, at, around));
   const rest = total - first.length;
   if (rest <= 0) return;
   const all = rest + (groups.get('unexamined')?.orders ?? 0);

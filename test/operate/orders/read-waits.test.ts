@@ -61,6 +61,17 @@ describe('the orders that wait', () => {
     expect(await ledger.followers.batchesWaitingFor('A')).toEqual([BATCHES[1]]);
   });
 
+  it('of one file are equally old, and the group names the first in the file', async () => {
+    const { ledger, store } = rig;
+    const soon = store.time.now() + 60_000;
+    const order = (number: string, ordinal: number) =>
+      entryOf({ order: orderOf(number), batch: BATCHES[0], batchNo: 1, ordinal });
+    await ledger.enter(order('first', 0), undefined, soon + 2);
+    await ledger.enter(order('second', 1), undefined, soon);
+    await ledger.enter(order('third', 2), undefined, soon + 1);
+    expect(await waitsOf(rig)).toMatchObject([{ for: 'pause', orders: 3, oldest: { order: 'first' } }]);
+  });
+
   it('whose attempt began before every daemon that is alive wait for the list, not for an answer', async () => {
     const { ledger, store } = rig;
     await rig.breaker.release(OPERATOR);
