@@ -14,7 +14,7 @@ const LIST_TAKES = 60_000;
 
 type ItemContext = Pick<OperatorContext, 'batches' | 'clock' | 'config' | 'ledger'>;
 
-const COLUMNS = 'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender'.split(' ');
+const COLUMNS = 'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender itemLine'.split(' ');
 
 /** Orders that are looked up together. */
 const LOOKUP = 5_000;
@@ -63,23 +63,23 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
   };
 }
 
-/** An item of an order, or why it has none. */
-type Line = { one: ListedBatch; order: Wanted; item?: Item; note?: Note };
+/** An item of an order, or why it has none. `row`: the line of the item, where it has a row to itself. */
+type Line = { one: ListedBatch; order: Wanted; item?: Item; row?: number; note?: Note };
 
 async function* csvLines(lines: AsyncIterable<Line>): AsyncGenerator<string> {
-  for await (const { one, order, item, note = '' } of lines) {
+  for await (const { one, order, item, row = '', note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const place = [one.file, one.batch, String(order.line), order.number];
-    yield listLine([...place, articleCode, String(quantity), order.at, note, order.sender]);
+    yield listLine([...place, articleCode, String(quantity), order.at, note, order.sender, String(row)]);
   }
 }
 
 async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string) {
   const time = listTime(timeZone);
-  for await (const { one, order, item, note = '' } of lines) {
+  for await (const { one, order, item, row = order.line, note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const at = time(order.at);
-    yield [order.number, articleCode, quantity, at, note, order.line, one.file, one.batch, order.sender];
+    yield [order.number, articleCode, quantity, at, note, row, one.file, one.batch, order.sender];
   }
 }
 
@@ -100,10 +100,13 @@ async function* linesOf({ listed, found }: AcceptedList, context: ItemContext, r
     const reading = itemsOf(one, digests, context, read);
     let next = await reading.next();
     for (; !next.done; next = await reading.next()) {
-      for (const { purchaseOrderNumber, items } of next.value) {
+      for (const { purchaseOrderNumber, items, lines = [] } of next.value) {
         const order = wanted.get(purchaseOrderNumber);
         wanted.delete(purchaseOrderNumber);
-        if (order !== undefined) for (const item of items) yield { one, order, item };
+        // In JSON, one record can have several items.
+        const rows = lines.length === items.length ? lines : [];
+        if (order !== undefined)
+          for (const [i, item] of items.entries()) yield { one, order, item, ...(rows[i] && { row: rows[i] }) };
       }
     }
     for (const order of wanted.values()) yield { one, order, note: order.note ?? next.value };

@@ -15,7 +15,8 @@ export type WantedItems = Pick<WantedOrder, 'kind' | 'path' | 'source' | 'isKept
   digests: ReadonlyMap<string, string>;
 };
 
-export type SentOrder = Pick<Order, 'purchaseOrderNumber' | 'items'>;
+/** `lines`: of its rows. */
+export type SentOrder = Pick<Order, 'purchaseOrderNumber' | 'items'> & { lines?: readonly number[] };
 
 /** Orders of a page. */
 const PAGE = 500;
@@ -61,7 +62,9 @@ async function* provenIn(
 
 async function* validPages(path: string, inspection: Inspection, signal: AbortSignal): AsyncGenerator<SentOrder[]> {
   for await (const page of readOrderPages(path, inspection, { signal }))
-    yield page.flatMap((one) => (one.valid ? [one.order] : []));
+    yield page.flatMap((one) =>
+      one.valid ? [{ ...one.order, lines: one.records.map(({ place }) => place.line) }] : [],
+    );
 }
 
 function wordOf({ found }: FoundInFile): Unread {
