@@ -1,6 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
-import { versionOf } from '../core/version.ts';
+import { buildOf } from '../core/version.ts';
 import { explainLoss } from '../redis/connection-end.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
 import { addCommand, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
@@ -56,7 +56,7 @@ async function runCommandLine(shell: Shell, isJson: boolean): Promise<number> {
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (isJson) printJson(shell, error.code === 'commander.version' ? { version: versionOf() } : { help: shown });
+    if (isJson) printJson(shell, error.code === 'commander.version' ? { version: buildOf() } : { help: shown });
     return error.exitCode;
   }
 }
@@ -80,7 +80,7 @@ type Run = (result: Promise<number>) => Promise<void>;
 function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out']): Command {
   const program = new Command('po-sync')
     .description('Delivers purchase orders from files to the Purchase-Order API, each exactly once.')
-    .version(versionOf(), '-V, --version', 'show the version')
+    .version(buildOf(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
     .option('-c, --config <file>', 'configuration file (or PO_SYNC_CONFIG; default: config/po-sync.yaml)')

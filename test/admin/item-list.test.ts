@@ -78,7 +78,12 @@ it('the list has every item of the accepted orders once, as it was sent', async 
   const sent = place.events.flatMap((event) => (event.type === 'stored' ? [event.order] : []));
   expect(new Set(rows.map(([, , , number]) => number))).toEqual(new Set(sent));
   // The second item of PO-1 is in the row after the next, in a file whose other columns name the first row of the order.
-  expect(rows.map((row) => `${row[5]} ${row[9]}`).slice(0, 3).sort()).toEqual(['1 2', "12 4", '2 3']);
+  expect(
+    rows
+      .map((row) => `${row[5]} ${row[9]}`)
+      .slice(0, 3)
+      .sort(),
+  ).toEqual(['1 2', '12 4', '2 3']);
   const { batch, startedAt } = await finished('fix.csv');
   const [, own, , , , , acceptedAt = ''] = rows[3] ?? [];
   expect([own, acceptedAt > startedAt]).toEqual([batch, true]);

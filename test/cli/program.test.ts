@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from '../../src/cli/commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from '../../src/cli/commands/definitions/order-commands.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { versionOf } from '../../src/core/version.ts';
+import { buildOf } from '../../src/core/version.ts';
 import { fakeShell } from '../support/fake-shell.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -65,7 +65,7 @@ describe('help', () => {
 
   it('--version --json is one JSON document', async () => {
     const { code, out, err } = await run('--version', '--json');
-    expect({ code, err, shown: JSON.parse(out) }).toEqual({ code: 0, err: '', shown: { version: versionOf() } });
+    expect({ code, err, shown: JSON.parse(out) }).toEqual({ code: 0, err: '', shown: { version: buildOf() } });
   });
 
   it('shows the defaults of options that have a value', async () => {

@@ -9,7 +9,7 @@ import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { draftPath, openRegularFile, readTextIfExists } from '../../core/regular-file.ts';
-import { versionOf } from '../../core/version.ts';
+import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import { isLeftAlone } from '../../intake/names.ts';
 import { createLog } from '../../log/log.ts';
@@ -171,7 +171,7 @@ async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell
     secrets: { clientId: REHEARSAL, clientSecret: new Secret(REHEARSAL), warnings: [] },
     clock: systemClock,
     log: createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),
-    self: { pid: shell.pid, version: versionOf() },
+    self: { pid: shell.pid, version: buildOf() },
     signal: shell.signal,
     admin: false,
   });

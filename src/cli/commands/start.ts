@@ -6,7 +6,7 @@ import { Secret } from '../../config/secret.ts';
 import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { versionOf } from '../../core/version.ts';
+import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
@@ -57,12 +57,13 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     redaction,
     ...(shell.hints && { hints: shell.hints }),
   });
-  daemonStarting(log, { environment: config.environment, version: versionOf(), config: config.file });
+  const version = buildOf();
+  daemonStarting(log, { environment: config.environment, version, config: config.file });
   for (const warning of [...warnings, ...secrets.warnings, ...network.warnings]) {
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
-  const self = { pid: shell.pid, version: versionOf(), ...(role && { role }) };
+  const self = { pid: shell.pid, version, ...(role && { role }) };
   const tracingDeps = { config, env: shell.env, clock: systemClock, log, self, hide: redaction.hideSecret };
   await using tracing = await openTracing(tracingDeps);
   const input = {

@@ -47,17 +47,7 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
     },
     /** A workbook for people, with times of this zone. */
     workbook(of: AcceptedList, timeZone: string): AsyncGenerator<Buffer> {
-      const titles = [
-        'Order number',
-        'Article',
-        'Quantity',
-        `Accepted (${timeZone})`,
-        'Note',
-        'Line',
-        'File',
-        'Batch',
-        'Sender',
-      ];
+      const titles = `Order number,Article,Quantity,Accepted (${timeZone}),Note,Line,File,Batch,Sender`.split(',');
       return workbookOf('Accepted items', titles, workbookRows(lines(of), timeZone));
     },
   };

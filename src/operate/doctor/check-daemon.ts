@@ -7,6 +7,7 @@ import { isLoopback } from '../../config/fields.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { GONE_REMEDY } from '../../core/folder.ts';
 import { counted, orders } from '../../core/format.ts';
+import { buildOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
@@ -15,7 +16,7 @@ import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
-import { daemonCounts, filesNotTaken, isBeating, livingDaemons } from '../daemon.ts';
+import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../daemon.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
 import { goneText } from '../own-folders.ts';
@@ -57,7 +58,7 @@ async function isNew({ redis, keys }: Place): Promise<boolean> {
 async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
   if (await isNew({ redis, keys })) return [];
   const living = await livingDaemons({ redis, keys });
-  if (living.length > 0 && living.every(isBeating)) return [];
+  if (living.length > 0 && living.every(isBeating)) return living.flatMap(checkVersion);
   const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
   const wait =
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
@@ -66,6 +67,14 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
       ? ['none is running', `Run ${startCommandOf(config)}. With start --once, none runs between two runs.`]
       : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
+}
+
+/** A daemon of this machine uses the code that it started with, also after an update. */
+function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {
+  const here = buildOf();
+  if (host !== hostname() || version === here) return [];
+  const message = `process ${pid} runs ${version}, and this is ${here}`;
+  return [{ check: 'daemon', state: 'warn', message, remedy: 'If po-sync was updated, restart the daemon.' }];
 }
 
 /** Orders that are looked up together. */

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildOf } from '../../../src/core/version.ts';
 import { checkAdminHost, checkDaemon, checkNotices } from '../../../src/operate/doctor/check-daemon.ts';
 import { keysOf } from '../../../src/redis/keys.ts';
 import { configOf } from '../../support/config-text.ts';
@@ -87,9 +88,20 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([['daemon', 'warn', 'none is running']]);
     for (const name of ['a.csv', 'b.csv.part']) await writeFile(path.join(temp.path, 'inbox', name), 'x');
     expect(await found()).toEqual([['daemon', 'warn', 'none is running, and 1 file in an inbox waits for one']]);
-    const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1 };
+    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
+    expect(await found()).toEqual([]);
+    await store.redis.set(
+      store.keys.daemon('d'),
+      JSON.stringify({ ...daemon, version: '0.1.0+1a2b3c4d' }),
+      'PX',
+      60_000,
+    );
+    const message = `process ${process.pid} runs 0.1.0+1a2b3c4d, and this is ${buildOf()}`;
+    expect(await found()).toEqual([['daemon', 'warn', message]]);
+    const elsewhere = { ...daemon, version: '0.1.0+1a2b3c4d', host: 'host-b' };
+    await store.redis.set(store.keys.daemon('d'), JSON.stringify(elsewhere), 'PX', 60_000);
     expect(await found()).toEqual([]);
   });
 
@@ -98,7 +110,7 @@ describe('what daemons share', () => {
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
     await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
     const beat = async (id: string, left: number) => {
-      const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1 };
+      const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
       await store.redis.set(store.keys.daemon(id), JSON.stringify(daemon), 'PX', left);
       await store.redis.zadd(store.keys.daemons, 1, id);
     };
@@ -113,7 +125,7 @@ describe('what daemons share', () => {
     await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
     const reason = 'No permission to read a.csv (mode 0600).';
     const notTaken = [{ source: 'inbox', file: 'a.csv', reason, remedy: 'Give the daemon the right.' }];
-    const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1, notTaken };
+    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notTaken };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const text = 'a.csv of source inbox: No permission to read a.csv (mode 0600). Give the daemon the right.';
@@ -154,7 +166,7 @@ describe('what daemons share', () => {
 
   it('warns of each receiver that did not accept its last notice', async () => {
     const trouble = { receiver: 'webhook hooks.example.com', waiting: 2, lost: 1, error: 'no answer', at: 1 };
-    const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1, notices: [trouble] };
+    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notices: [trouble] };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const message = 'webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost';
@@ -168,7 +180,7 @@ describe('what daemons share', () => {
     try {
       const taken = ['admin port', 'fail', `127.0.0.1:${port} is used by another program`];
       expect(await found(`admin: { port: ${port} }`)).toEqual([taken]);
-      const daemon = { pid: process.pid, version: '1.0.0', host: hostname(), since: 1, adminPort: port };
+      const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, adminPort: port };
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
       expect(await found(`admin: { port: ${port} }`)).toEqual([]);
