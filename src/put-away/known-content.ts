@@ -17,22 +17,22 @@ import { howToRead } from '../validate/how-to-read.ts';
 import { readOrders } from '../validate/read-orders.ts';
 
 /** An order in conflict, and what the ledger knows of its number. */
-type Conflict = { number: string; ordinal: number; known: Known | undefined };
+export type Conflict = { number: string; ordinal: number; known: Known | undefined };
 
 /** Finds the other content of orders in conflict, by number. */
 export type KnownContent = (conflicts: readonly Conflict[]) => Promise<Map<string, Order>>;
 
-type Deps = { batches: Batches; config: Config };
+export type ContentDeps = { batches: Batches; config: Config };
 
 /** Files read for one report, and the bytes of the largest one: a report must not take hours. */
-const MOST_READS = 10;
-const MOST_BYTES = 64 * 1024 * 1024;
+export const MOST_READS = 10;
+export const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Builds the search for the other content of orders in conflict: from the ledger while that order is in progress, else
  * from the settled file that brought it, or what was kept of an export, if that is still there.
  */
-export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, config }: Deps): KnownContent {
+export function createKnownContent(batch: Pick<Batch, 'batch'>, { batches, config }: ContentDeps): KnownContent {
   let reads = 0;
 
   return async (conflicts) => {

@@ -5,6 +5,7 @@ import type { Known, StoredResult } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import { createdTwice } from '../ledger/ledger.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
+import { digestOf } from '../order/digest.ts';
 import { NUMBER_KNOWN } from '../order/fixing.ts';
 import { type CheckedOrder, createPager, type InvalidOrder, type Order, type ValidOrder } from '../order/order.ts';
 import { DUPLICATE, FOUND_THERE, needsPerson, type OrderResult } from '../order/outcome.ts';
@@ -27,11 +28,12 @@ import {
   wordsOfDuplicate,
 } from './known-content.ts';
 import type { SettlementContext } from './put-batch-away.ts';
+import { createRefusedBefore, withRefusal } from './refused-before.ts';
 
 const PAGE = 500;
 
 /** `knownContent` finds the other content of orders in conflict. */
-type Deps = Parameters<typeof createNeighbors>[1];
+type Deps = Parameters<typeof createNeighbors>[1] & { refusedBefore: ReturnType<typeof createRefusedBefore> };
 
 /**
  * The orders of a file that could be read, with their results. `corrects` gets the batches that a fix file corrects. After the
@@ -54,7 +56,8 @@ export function joined(orders: AsyncIterable<CheckedOrder>, batch: Batch, { conf
   const { batches, ledger } = side;
   const { ownerOf } = createRowClaims({ ...store, ledger });
   const knownContent = createKnownContent(batch, { batches, config });
-  return reportOrders(orders, batch, { batches, ledger, knownContent, ownerOf });
+  const refusedBefore = createRefusedBefore({ batches, config });
+  return reportOrders(orders, batch, { batches, ledger, knownContent, refusedBefore, ownerOf });
 }
 
 type LeftOutWatch = ReturnType<typeof watchLeftOut>;
@@ -118,7 +121,7 @@ export async function* reportOrders(
 
 /** Builds the step that joins a page of orders with their results. */
 function createJoin(batch: Batch, deps: Deps) {
-  const { batches, ledger, knownContent } = deps;
+  const { batches, ledger, knownContent, refusedBefore } = deps;
   const checkedAt = iso(batch.startedAt);
   const titleOf = createTitles(batches);
   const tell = createNeighbors(batch, deps);
@@ -132,12 +135,18 @@ function createJoin(batch: Batch, deps: Deps) {
       ledger.lookup(numbers),
       ledger.listedTwice.timesOf(numbers),
     ]);
-    const conflicts = page.flatMap(({ number, ordinal, valid }, i) => {
+    const conflicts = page.flatMap((order, i) => {
+      const { number, ordinal, valid } = order;
       const isConflict = stored[i]?.outcome === 'conflict' || (!valid && isElsewhere(known[i], batch));
-      return isConflict ? [{ number, ordinal, known: known[i] }] : [];
+      const digest = valid ? digestOf(order.order) : undefined;
+      return isConflict ? [{ number, ordinal, known: known[i], digest }] : [];
     });
     const content = await knownContent(conflicts);
-    const joined = page.map((order, i) => joinOne(order, stored[i], known[i], content.get(order.number)));
+    const before = await refusedBefore(conflicts);
+    const joined = page.map((order, i) => {
+      const words = withRefusal(stored[i], before.get(order.number));
+      return joinOne(order, words, known[i], content.get(order.number));
+    });
     return (await Promise.all(joined)).map((one, i) => {
       return { ...withTimes(one, times[i]), atApi: atApiOf(known[i] ?? { kind: 'nothing' }) };
     });

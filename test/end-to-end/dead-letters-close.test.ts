@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Closed } from '../../src/order/dead-letter.ts';
+import type { Closed, DeadLetter } from '../../src/order/dead-letter.ts';
 import type { Report } from '../../src/report/report.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -80,6 +80,51 @@ describe('a dead letter', () => {
     await place.drop('c.csv', fix.replace('PO-1,NEW,A,2', 'PO-1,NEW,A,1'));
     await place.run(['start', '--once']);
     expect(await openNow(place)).toEqual([0, 0, 0]);
+  });
+
+  it('of a conflict says that it brings again what was refused and corrected, and of no other content', async () => {
+    const refusal = { kind: 'answer', status: 400, message: 'articleCode OLD is unknown' };
+    const faults = [
+      { ...refusal, orders: ['PO-1', 'PO-2'], attempts: '1' },
+      { ...refusal, orders: ['PO-3'], attempts: '1-2' },
+    ];
+    await using place = await openWorkplace({ faults: { faults } });
+    const old = ['PO-1,NEW,OLD,1', 'PO-1,NEW,A,1', 'PO-2,NEW,OLD,2', 'PO-3,NEW,OLD,3', 'PO-4,NEW,A,4'];
+    await place.drop('week.csv', table(...old));
+    await place.run(['start', '--once']);
+    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    await place.drop(
+      'fix.csv',
+      fix
+        .replace(/,OLD,1/, ',B,1')
+        .replace(/,OLD,2/, ',B,2')
+        .replace(/,OLD,3/, ',OLD,30'),
+    );
+    await place.run(['start', '--once']);
+    const again = await place.read(await lastOf(place), 'dead-letters.csv');
+    await place.drop('again.csv', again.replace(',OLD,30', ',B,3'));
+    await place.run(['start', '--once']);
+    expect(await openNow(place)).toEqual([0, 0, 0]);
+    // PO-1 and PO-3 have their old rows, in another sequence; PO-2 has another quantity, and PO-4 was never refused.
+    const [first = '', second = ''] = old;
+    await place.drop('copy.csv', table(second, first, 'PO-2,NEW,OLD,20', 'PO-3,NEW,OLD,3', 'PO-4,NEW,A,40'));
+    await place.run(['start', '--once']);
+    const copy = await lastOf(place);
+    const letters: DeadLetter[] = JSON.parse(await place.read(copy, 'dead-letters.json'));
+    const old1 = 'It has the items that the API refused in "week.csv" (batch ';
+    expect(letters.map(({ purchaseOrderNumber, message }) => [purchaseOrderNumber, message.includes(old1)])).toEqual([
+      ['PO-1', true],
+      ['PO-2', false],
+      ['PO-3', true],
+      ['PO-4', false],
+    ]);
+    // They are a kind of error beside the others: selected, they are discarded without these.
+    const signatures = letters.map(({ signature }) => signature);
+    expect(signatures[0]).toBe(signatures[2]);
+    expect(signatures[1]).toBe(signatures[3]);
+    expect(signatures[0]).not.toBe(signatures[1]);
+    for (const text of [await place.read(copy, 'report.html'), (await place.run(['explain', 'PO-1'])).out])
+      expect(text.replaceAll('&quot;', '"')).toContain(old1);
   });
 
   it('shows what was changed in its rows, their new number, and how it ended rounds later', async () => {

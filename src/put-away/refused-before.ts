@@ -1,0 +1,62 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { batchTitle } from '../order/batch.ts';
+import { digestOf } from '../order/digest.ts';
+import { itemsIn } from '../order/order.ts';
+import { batchNamedIn } from '../parse/read-fix-file.ts';
+import { readDeadLetters } from '../report/dead-letters.ts';
+import { type Conflict, type ContentDeps, MOST_BYTES, MOST_READS } from './known-content.ts';
+
+/** `digest`: of an order that passed its checks. */
+type InConflict = Conflict & { digest: string | undefined };
+
+/** Fix files of fix files that are followed back. */
+const MOST_STEPS = 5;
+
+/**
+ * Builds the search for orders in conflict that bring again what the API refused before a person corrected it: their
+ * file has the old row. Finds the title of the batch in which they were refused, by number; nothing without proof.
+ */
+export function createRefusedBefore({ batches, config }: ContentDeps) {
+  let reads = 0;
+
+  return async (conflicts: readonly InConflict[]): Promise<Map<string, string>> => {
+    const found = new Map<string, string>();
+    const accepted = Map.groupBy(conflicts, ({ known }) => (known?.kind === 'accepted' ? known.compact.batchNo : 0));
+    for (const [no, wanted] of accepted) {
+      // The message is a courtesy, as the other content.
+      const name = no > 0 ? await batches.nameOf(no) : undefined;
+      if (name !== undefined)
+        await readBack(name, new Map(wanted.map(({ number, digest }) => [number, digest]))).catch(() => {});
+    }
+    return found;
+
+    /** `corrected`: the batch of the fix file that was accepted. */
+    async function readBack(corrected: string, wanted: ReadonlyMap<string, string | undefined>): Promise<void> {
+      let batch = await batches.find(corrected);
+      for (let step = 0; step < MOST_STEPS && reads < MOST_READS; step += 1) {
+        const path = batch?.settledPath;
+        if (path === undefined || (await stat(path)).size > MOST_BYTES) return;
+        const named = await batchNamedIn(path);
+        batch = named === undefined ? undefined : await batches.find(named);
+        if (batch === undefined) return;
+        reads += 1;
+        for await (const { purchaseOrderNumber: number, kind, payload } of readDeadLetters(
+          join(config.reports.path, batch.batch),
+        ))
+          if (kind === 'refused' && wanted.get(number) === digestOf({ items: [...itemsIn(payload)] }))
+            found.set(number, batchTitle(batch.batch, batch.name));
+      }
+    }
+  };
+}
+
+/** The result of an order in conflict, with what a person must know if it was refused in the batch `title` before. */
+export function withRefusal<Result extends { outcome: string; message: string }>(
+  result: Result | undefined,
+  title: string | undefined,
+): Result | undefined {
+  if (title === undefined || result?.outcome !== 'conflict') return result;
+  const text = `It has the items that the API refused in ${title} and that a person corrected since, so nothing in it is new: discard it, and correct your own list, too`;
+  return { ...result, message: `${result.message}. ${text}` };
+}
