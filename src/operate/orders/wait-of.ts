@@ -9,7 +9,7 @@ import type { ListFailure } from '../../reconcile/list-pace.ts';
  * What an order without an outcome waits for. `person`: a decision; `release`: its batch is held; `daemon`: none is running;
  * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
  * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
- * `file`: the file of its batch cannot be read on; `answer`: an attempt is in flight; `list`: the API's list after an unclear answer; `order`: another file's order that it repeats; `unexamined`: more orders wait than were examined.
+ * `file`: the file of its batch cannot be read on; `answer`: an attempt has begun, and it is not known whether it was sent; `list`: the API's list after an unclear answer; `order`: another file's order that it repeats; `unexamined`: more orders wait than were examined.
  */
 export type WaitKind =
   | 'person'
@@ -114,7 +114,7 @@ function inFlight({ attempt, lastAt = 0 }: Entry, until: number, around: Surroun
   const { now, isServed, servedSince: since = 0 } = around;
   if (!isServed && until <= now) return NO_DAEMON;
   if (lastAt < since) return { for: 'list', reason: `the process of attempt ${attempt} sends no heartbeat`, until };
-  return { for: 'answer', reason: `attempt ${attempt} is in flight`, until };
+  return { for: 'answer', reason: `attempt ${attempt} is in flight or about to be sent`, until };
 }
 
 /** `dueAt`: when its next attempt is due; 0: at once. Of several waits, the one that only a person ends, or that lasts longest. */

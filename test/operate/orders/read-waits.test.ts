@@ -82,7 +82,12 @@ describe('the orders that wait', () => {
     await until('a later time', () => store.time.now() > now);
     await using _next = await startBeating();
     const [inFlight] = await waitsOf(rig);
-    expect(inFlight).toMatchObject({ for: 'answer', reason: 'attempt 1 is in flight', orders: 1, until: soon });
+    expect(inFlight).toMatchObject({
+      for: 'answer',
+      reason: 'attempt 1 is in flight or about to be sent',
+      orders: 1,
+      until: soon,
+    });
     await former[Symbol.asyncDispose]();
     const [lost] = await waitsOf(rig);
     expect(lost).toMatchObject({ for: 'list', reason: 'the process of attempt 1 sends no heartbeat', until: soon });

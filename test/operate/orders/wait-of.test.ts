@@ -116,7 +116,7 @@ const ROWS: Row[] = [
     { state: 'sending', attempt: 2, deadline: NOW + 7_000 },
     NOW + 7_000,
     { pauses: [DOWN], isServed: false },
-    'an answer of the API: attempt 2 is in flight',
+    'an answer of the API: attempt 2 is in flight or about to be sent',
     'in 7 s',
   ],
   [
@@ -132,7 +132,7 @@ const ROWS: Row[] = [
     { state: 'sending', attempt: 2, lastAt: NOW - 5_000, deadline: NOW + 7_000 },
     NOW + 7_000,
     { servedSince: NOW - 5_000 },
-    'an answer of the API: attempt 2 is in flight',
+    'an answer of the API: attempt 2 is in flight or about to be sent',
     'in 7 s',
   ],
   [
