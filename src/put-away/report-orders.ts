@@ -195,9 +195,11 @@ function invalid(order: InvalidOrder, checkedAt: string): ReportedOrder {
 const SHOWN_PROBLEMS = 3;
 
 function shownProblems(problems: readonly Problem[]): string {
-  const first = problems.filter(({ code }, at) => at < SHOWN_PROBLEMS || code === NUMBER_KNOWN);
-  const more = problems.length - first.length;
-  const shown = first.map(problemText).join(' | ');
+  // Rows of one order often have the same one.
+  const each = Map.groupBy(problems, problemText).entries().toArray();
+  const first = each.filter(([, [one]], at) => at < SHOWN_PROBLEMS || one?.code === NUMBER_KNOWN);
+  const more = each.length - first.length;
+  const shown = first.map(([text]) => text).join(' | ');
   return more > 0 ? `${shown} | and ${more} more` : shown;
 }
 

@@ -384,6 +384,15 @@ it('the page of a file that was dropped again links the report in which its rows
   expect(await place.read(first, 'report.html')).toContain(`<b>The same file was read again:</b> ${link}`);
 });
 
+it('an error that several rows of an order have is said once', async () => {
+  await using place = await openWorkplace();
+  await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-1,NEW,B,none', 'PO-1,NEW,C,few', 'PO-2,NEW,A,none'));
+  await place.run(['start', '--once']);
+  const [, one = '', two = ''] = (await place.read(await lastOf(place), 'results.csv')).split('\n');
+  expect(one.match(/is not a number/g)).toHaveLength(2);
+  expect(two.match(/is not a number/g)).toHaveLength(1);
+});
+
 it('explain shows one closing of several dead letters once', async () => {
   await using place = await openWorkplace();
   for (const name of ['a.csv', 'b.csv']) {

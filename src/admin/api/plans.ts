@@ -141,7 +141,12 @@ async function planFor(
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
 }
 
-function itemsOf({ payload, articles, itemsRead = articles }: FoundDeadLetter): string {
+/** The first items of a dead letter, as far as they were read. */
+export function itemsOf({
+  payload,
+  articles,
+  itemsRead = articles,
+}: Pick<FoundDeadLetter, 'payload' | 'articles' | 'itemsRead'>): string {
   return firstItems(itemsIn(payload)) || firstOf(itemsRead);
 }
 

@@ -14,6 +14,7 @@ import { placeText } from '../../order/fixing.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
+import { itemsOf } from '../api/plans.ts';
 import { idOf } from '../read-model/letter-id.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { changeList, closedText } from './corrections-page.ts';
@@ -176,9 +177,11 @@ function appearanceEvents(appearance: Appearance, { content, appearances }: Orde
   const text = hasPage
     ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`
     : outcome;
+  const items = deadLetter && itemsOf(deadLetter);
+  const withItems = html`${text}${items ? html`<div class="quiet">${items}</div>` : undefined}`;
   const closed = deadLetter?.closed;
   const end = closed && { at: closed.at, text: html`the rows of ${file}: ${closedText(closed)}` };
-  return [taken, { at: result.at, text }, ...(end ? [end] : [])];
+  return [taken, { at: result.at, text: withItems }, ...(end ? [end] : [])];
 }
 
 /** An order that got its number by a correction. */
