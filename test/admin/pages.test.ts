@@ -206,9 +206,9 @@ describe('a person who operates', () => {
     // At once: the person who discarded it looks at the list next.
     expect(await page('/dead-letters')).not.toContain('PO-3');
     const who = /id="state".*?<div class="person">\s*([^,<]+),/s.exec(await page('/'))?.[1] ?? '';
-    const history = await page('/order?number=PO-3');
-    expect(history).toMatch(new RegExp(`discarded by ${who}`));
-    expect(history).toContain('<div class="quiet">X-9 × 1</div>');
+    expect(await page('/order?number=PO-3')).toMatch(new RegExp(`discarded by ${who}`));
+    const shown = async () => (await page('/order?number=PO-3')).includes('<div class="quiet">X-9 × 1</div>');
+    await until('its items in the history', shown);
     expect(await page('/environment')).toMatch(/ data-title="what"><div>discard<\/div><\/td>/);
     const late = await fetch(at(`${letter}/fix`), {
       method: 'POST',
