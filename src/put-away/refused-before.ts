@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { batchTitle } from '../order/batch.ts';
+import { closingFor, closingsOf } from '../order/dead-letter.ts';
 import { digestOf } from '../order/digest.ts';
 import { itemsIn } from '../order/order.ts';
 import { batchNamedIn } from '../parse/read-fix-file.ts';
@@ -41,11 +42,15 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
         batch = named === undefined ? undefined : await batches.find(named);
         if (batch === undefined) return;
         reads += 1;
-        for await (const { purchaseOrderNumber: number, kind, payload } of readDeadLetters(
-          join(config.reports.path, batch.batch),
-        ))
-          if (kind === 'refused' && wanted.get(number) === digestOf({ items: [...itemsIn(payload)] }))
-            found.set(number, batchTitle(batch.batch, batch.name));
+        const closings = closingsOf(await batches.closings(batch.batch));
+        for await (const letter of readDeadLetters(join(config.reports.path, batch.batch))) {
+          const { purchaseOrderNumber: number, kind, payload } = letter;
+          if (kind !== 'refused' || wanted.get(number) !== digestOf({ items: [...itemsIn(payload)] })) continue;
+          // A person may have discarded it, and given its number to another order.
+          const closed = letter.closed ?? closingFor(letter, closings);
+          const end = closed?.end ?? closed;
+          if (end?.by === 'accepted' && end.batch === corrected) found.set(number, batchTitle(batch.batch, batch.name));
+        }
       }
     }
   };

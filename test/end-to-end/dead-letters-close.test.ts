@@ -127,6 +127,23 @@ describe('a dead letter', () => {
       expect(text.replaceAll('&quot;', '"')).toContain(old1);
   });
 
+  it('of a conflict does not say so of an order that was discarded, whose number another order got', async () => {
+    const refusal = { kind: 'answer', status: 400, message: 'articleCode OLD is unknown', orders: ['PO-9'] };
+    await using place = await openWorkplace({ faults: { faults: [{ ...refusal, attempts: '1' }] } });
+    await place.drop('week.csv', table('PO-9,NEW,OLD,1', 'PO-8,NEW,B,none'));
+    await place.run(['start', '--once']);
+    const fix = (await place.read(await lastOf(place), 'dead-letters.csv')).split('\n');
+    await place.run(['dead-letters', 'discard', '--order', 'PO-9', '--yes']);
+    const other = fix.filter((row) => !row.includes('OLD')).join('\n');
+    await place.drop('fix.csv', other.replace('PO-8', 'PO-9').replace('none', '5'));
+    await place.run(['start', '--once']);
+    expect((await lastOf(place)).counts).toMatchObject({ orders: 1, accepted: 1 });
+    await place.drop('copy.csv', table('PO-9,NEW,OLD,1'));
+    await place.run(['start', '--once']);
+    const [letter] = JSON.parse(await place.read(await lastOf(place), 'dead-letters.json'));
+    expect(letter).toMatchObject({ kind: 'conflict', message: expect.not.stringContaining('nothing in it is new') });
+  });
+
   it('shows what was changed in its rows, their new number, and how it ended rounds later', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,none', 'PO-3,NEW,"C<i",none', 'PO-3,NEW,D,1'));
