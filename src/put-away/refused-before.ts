@@ -48,7 +48,7 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
           if (kind !== 'refused' || wanted.get(number) !== digestOf({ items: [...itemsIn(payload)] })) continue;
           // A person may have discarded it, and given its number to another order.
           const closed = letter.closed ?? closingFor(letter, closings);
-          const end = closed?.end ?? closed;
+          const end = closed?.by === 'fixed' ? closed.end : closed;
           if (end?.by === 'accepted' && end.batch === corrected) found.set(number, batchTitle(batch.batch, batch.name));
         }
       }
