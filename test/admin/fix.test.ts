@@ -140,14 +140,20 @@ it('the history of a corrected order shows its first file, the changed value and
     expect([zone, await numbers(`day=${other}&zone=${zone}`)]).toEqual([zone, []]);
   }
   expect((await person.call('GET', `/corrections?day=${day}&zone=Nowhere`)).body['code']).toBe('parameter-wrong');
-  const page = await person.page(`/corrections?day=${day}&who=${who}&q=PO-1`);
+  expect(await numbers(`day=${day}&end=accepted`)).toContain('PO-1');
+  expect(await numbers(`day=${day}&end=discarded`)).not.toContain('PO-1');
+  expect(await numbers(`day=${day}&end=other`)).not.toContain('PO-1');
+  expect((await person.call('GET', '/corrections?end=lost')).body['code']).toBe('parameter-wrong');
+  const page = await person.page(`/corrections?end=accepted&day=${day}&who=${who}&q=PO-1`);
+  expect(page.text).toContain('<option value="accepted" selected>');
   expect(page.text).toContain('<li>quantity: none → 7</li>');
 });
 
 it('corrections are counted on each page, and downloaded on one', async () => {
   await drop('=many.csv', [HEAD, ...[1, 2, 3].map((no) => `MANY-${no},NEW,B,=none`)].join('\n').concat('\n'));
   for (const no of [1, 2, 3]) await place.run(['dead-letters', 'discard', '--order', `MANY-${no}`, '--yes']);
-  const list = async (query = '') => (await person.call('GET', `/corrections?q=MANY-&limit=2${query}`)).body;
+  const list = async (query = '') =>
+    (await person.call('GET', `/corrections?q=MANY-&end=discarded&limit=2${query}`)).body;
   const first = await until('the list', async () => {
     const body = await list();
     return body['total'] === 3 && body;

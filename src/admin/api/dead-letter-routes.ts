@@ -11,7 +11,7 @@ import { correctedIn, readCorrections } from '../../report/read-corrections.ts';
 import { jsonReply, type Route } from '../http/route.ts';
 import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
-import type { SettledFilter, SettledRow } from '../read-model/settled-table.ts';
+import { ENDINGS, type SettledFilter, type SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { inProgressToo, withOrdersInProgress } from './in-progress-rows.ts';
 import { given, listOf, readQuery } from './query.ts';
@@ -76,7 +76,7 @@ export async function readSettledPage(api: ApiContext, url: URL) {
 }
 
 /** The parameters that select closed dead letters. */
-export const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q'];
+export const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'end'];
 
 export function settledFilter(url: URL, more: readonly string[] = []): SettledFilter {
   const query = readQuery(url, [...SETTLED_FILTERS, ...more]);
@@ -86,6 +86,7 @@ export function settledFilter(url: URL, more: readonly string[] = []): SettledFi
     until: until === undefined ? undefined : iso(until),
     who: query.text('who'),
     q: query.text('q'),
+    end: query.oneOf('end', ENDINGS),
   });
 }
 

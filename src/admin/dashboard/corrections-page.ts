@@ -7,10 +7,21 @@ import type { ApiContext } from '../api/api-context.ts';
 import { readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
 import { correctionBook, correctionListReply, isUnrecorded, NOT_RECORDED } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
-import type { SettledRow } from '../read-model/settled-table.ts';
+import { ENDINGS, type SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { leadBackOnError, listPath } from './order-list-part.ts';
-import { batchPath, dayFields, filterForm, letterPath, link, nextLink, orderPath, table, textField } from './parts.ts';
+import {
+  batchPath,
+  dayFields,
+  filterForm,
+  letterPath,
+  link,
+  nextLink,
+  orderPath,
+  select,
+  table,
+  textField,
+} from './parts.ts';
 
 /** Orders that needed a person, and who or what settled them: the newest first, by day, person and order. */
 export async function correctionsPage({ api, url }: PageRequest): Promise<Content> {
@@ -19,6 +30,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     dayFields(url),
     textField(url, 'who', 'Person'),
     textField(url, 'q', 'Order, changed value or file'),
+    select(url, 'end', 'What happened', ENDINGS, ['accepted', 'discarded', 'something else']),
   ]);
   const recorded = await recordedSoon(items, api);
   const rows = items.map((row) => [

@@ -25,8 +25,17 @@ export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'mess
   closed: Closed;
 };
 
+/** How an order ended that needed a person: `other`, for example, if the API's list showed it. */
+export const ENDINGS = ['accepted', 'discarded', 'other'] as const;
+
 /** Selects rows. `since` and `until` (exclusive) are ISO 8601; `q` is part of a number, a value, a file, or how it ended. */
-export type SettledFilter = { since?: string; until?: string; who?: string; q?: string };
+export type SettledFilter = {
+  since?: string;
+  until?: string;
+  who?: string;
+  q?: string;
+  end?: (typeof ENDINGS)[number];
+};
 
 /** Rows that are kept, about 500 bytes each; those of the oldest batches are removed first. */
 const MOST = 100_000;
@@ -100,12 +109,19 @@ function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: num
   for (const row of sorted) {
     if (filter.since !== undefined && row.closed.at < filter.since) break;
     if (filter.until !== undefined && row.closed.at >= filter.until) continue;
+    if (filter.end !== undefined && endingOf(row) !== filter.end) continue;
     if (!hasPerson(row, who) || (words !== '' && !textOf(row).includes(words))) continue;
     total += 1;
     if (after !== undefined && keyOf(row) >= after) before += 1;
     else if (items.length < limit) items.push(row);
   }
   return { items, next: before + items.length < total ? lastKey(items) : undefined, before, total };
+}
+
+function endingOf({ closed: { end, by } }: SettledRow): SettledFilter['end'] {
+  // What is accepted after that is another order with its number.
+  const last = by === 'discarded' ? by : (end?.by ?? by);
+  return ENDINGS.find((one) => one === last) ?? 'other';
 }
 
 /**
