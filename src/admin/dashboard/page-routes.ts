@@ -19,7 +19,7 @@ import { environmentPage, overviewPage, queuePage } from './state-pages.ts';
 import { previewPage, uploadPage } from './upload-pages.ts';
 
 const PARAMETERS = new Set(
-  'after already batch day from kind limit minutes number open outcome q reports signature since source state to until who zone'.split(
+  'after already batch day end from kind limit minutes number open outcome q reports signature since source state to until who zone'.split(
     ' ',
   ),
 );
