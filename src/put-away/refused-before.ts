@@ -56,12 +56,15 @@ export function createRefusedBefore({ batches, config }: ContentDeps) {
   };
 }
 
+/** In the message of a conflict that has the items which were refused before. */
+export const NOTHING_NEW = 'nothing in it is new';
+
 /** The result of an order in conflict, with what a person must know if it was refused in the batch `title` before. */
 export function withRefusal<Result extends { outcome: string; message: string }>(
   result: Result | undefined,
   title: string | undefined,
 ): Result | undefined {
   if (title === undefined || result?.outcome !== 'conflict') return result;
-  const text = `It has the items that the API refused in ${title} and that a person corrected since, so nothing in it is new: discard it, and correct your own list, too`;
+  const text = `It has the items that the API refused in ${title} and that a person corrected since, so ${NOTHING_NEW}: discard it, and correct your own list, too`;
   return { ...result, message: `${result.message}. ${text}` };
 }

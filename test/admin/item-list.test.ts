@@ -71,7 +71,9 @@ const WEEK = ["'=week.csv 3 PO-2 X 2", "'=week.csv 2 PO-1 A 1", "'=week.csv 2 PO
 
 it('the list has every item of the accepted orders once, as it was sent', async () => {
   const { head, headers, rows, items } = await download();
-  expect(head).toBe('file,batch,line,purchaseOrderNumber,articleCode,quantity,acceptedAt,note,sender,itemLine');
+  expect(head).toBe(
+    'file,batch,line,purchaseOrderNumber,articleCode,quantity,acceptedAt,note,sender,itemLine,conflict',
+  );
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
   expect(items.slice(0, 3).sort()).toEqual(WEEK.toSorted());
   expect(items.slice(3)).toEqual(['fix.csv 2 PO-3 0815 7', 'other.csv 4 PO-5 A 5', 'other.csv 5 PO-6 A 6']);
@@ -124,15 +126,26 @@ it('the list is a workbook too: numbers of orders and articles as text, quantiti
   const cells = [...xml.matchAll(/<c [^>]*?(?: t="(\w+)")?>(.*?)<\/c>/g)].map(
     ([, type = 'number', value = '']) => `${type === 'number' ? '#' : ''}${value.replace(/<[^>]*>/g, '')}`,
   );
-  expect(cells.slice(0, 9).join()).toBe(
-    'Order number,Article,Quantity,Accepted (Europe/Berlin),Note,Line,File,Batch,Sender',
+  expect(cells.slice(0, 10).join()).toBe(
+    'Order number,Article,Quantity,Accepted (Europe/Berlin),Note,Line,File,Batch,Sender,Conflict',
   );
   const { rows } = await download('q=other');
-  expect(cells.slice(9, 12)).toEqual(['PO-5', 'A', '#5']);
-  expect(cells.slice(13, 16)).toEqual(['', '#4', 'other.csv']);
+  expect(cells.slice(10, 13)).toEqual(['PO-5', 'A', '#5']);
+  expect(cells.slice(14, 17)).toEqual(['', '#4', 'other.csv']);
   const [, , , , , , at = ''] = rows[0] ?? [];
-  expect(Date.parse(`${cells[12]?.replace(' ', 'T')}+01:00`)).toBe(Math.floor(Date.parse(at) / 1_000) * 1_000);
-  expect(cells.length).toBe(9 * (1 + rows.length));
+  expect(Date.parse(`${cells[13]?.replace(' ', 'T')}+01:00`)).toBe(Math.floor(Date.parse(at) / 1_000) * 1_000);
+  expect(cells.length).toBe(10 * (1 + rows.length));
+});
+
+it('an order that a later file had with other items is marked, also after that was discarded', async () => {
+  await place.drop('=later.csv', sheet('PO-5,NEW,A,50', 'PO-6,NEW,A,6'));
+  const { batch } = await finished('=later.csv');
+  const marks = async () => (await download('q=other')).rows.map((row) => `${row[3]} ${row[10]}`);
+  const open = await until('the mark', async () => (await marks()).find((one) => one.includes('later')));
+  expect(open).toBe('PO-5 in conflict in =later.csv');
+  expect(await marks()).toContain('PO-6 ');
+  await place.run(['dead-letters', 'discard', '--batch', batch, '--yes']);
+  await until('the other mark', async () => (await marks()).includes('PO-5 conflict in =later.csv, discarded'));
 });
 
 it('the page of an order says that cells of its file differ where they were restored', async () => {

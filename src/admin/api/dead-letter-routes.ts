@@ -13,8 +13,8 @@ import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
 import { ENDINGS, type SettledFilter, type SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
-import { inProgressToo, withOrdersInProgress } from './in-progress-rows.ts';
 import { given, listOf, readQuery } from './query.ts';
+import { inProgressToo, withOrdersInProgress } from './rows-elsewhere.ts';
 
 const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 

@@ -10,9 +10,9 @@ import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { letterFilter, settledFilter } from './dead-letter-routes.ts';
-import { inProgressToo, withOrdersInProgress } from './in-progress-rows.ts';
 import { csvReply, workbookReply } from './order-list-route.ts';
 import { readQuery } from './query.ts';
+import { inProgressToo, type Page, rowsOf, withOrdersInProgress } from './rows-elsewhere.ts';
 
 /** Open and closed dead letters as downloads. */
 export function letterListRoutes(api: ApiContext): Route[] {
@@ -111,17 +111,6 @@ const AT_ONCE = 5_000;
 
 const COLUMNS =
   'settledAt,who,purchaseOrderNumber,newNumber,outcome,message,file,batch,line,settled,settledInFile,settledIn,changes,already';
-
-type Page<Row> = (after?: string) => Promise<{ items: Row[]; next: string | undefined }>;
-
-async function* rowsOf<Row>(page: Page<Row>): AsyncGenerator<Row> {
-  let after: string | undefined;
-  do {
-    const { items, next } = await page(after);
-    yield* items;
-    after = next;
-  } while (after !== undefined);
-}
 
 async function* correctionLines(page: Page<SettledRow>): AsyncGenerator<string> {
   yield csvLine(COLUMNS.split(','), PLAIN_DIALECT);

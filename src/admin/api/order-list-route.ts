@@ -10,17 +10,15 @@ import type { BatchRow } from '../read-model/batch-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { attachment, BATCH_FILTERS, batchFilter } from './batch-routes.ts';
 import { readQuery } from './query.ts';
+import { conflictsOf } from './rows-elsewhere.ts';
 
 /** The orders of several batches as one download. */
 export function orderListRoutes(api: ApiContext): Route[] {
+  const get = (path: string, handle: Route['handle']) => api.needingRedis({ method: 'GET', path, handle });
   return [
-    api.needingRedis({ method: 'GET', path: '/api/v1/orders.csv', handle: ({ url }) => orderListReply(api, url) }),
-    api.needingRedis({ method: 'GET', path: '/api/v1/items.csv', handle: ({ url }) => itemListReply(api, url) }),
-    api.needingRedis({
-      method: 'GET',
-      path: '/api/v1/items.xlsx',
-      handle: ({ url }) => itemListReply(api, url, 'xlsx'),
-    }),
+    get('/api/v1/orders.csv', ({ url }) => orderListReply(api, url)),
+    get('/api/v1/items.csv', ({ url }) => itemListReply(api, url)),
+    get('/api/v1/items.xlsx', ({ url }) => itemListReply(api, url, 'xlsx')),
   ];
 }
 
@@ -43,9 +41,10 @@ export async function itemListReply(api: ApiContext, url: URL, as: keyof typeof 
   const found = await foundIn(api, listed);
   const orders = listed.reduce((sum, { most }) => sum + most, found.size);
   if (orders > MOST_ORDERS[as]) throw tooLarge(orders, as);
-  if (as === 'csv') return csvReply(api.itemLists.csv({ listed, found }), itemsNameOf(url, listed));
+  const of = { listed, found, conflicts: await conflictsOf(api) };
+  if (as === 'csv') return csvReply(api.itemLists.csv(of), itemsNameOf(url, listed));
   // In the zone of the days, which was checked with them.
-  const pieces = api.itemLists.workbook({ listed, found }, url.searchParams.get('zone') || 'UTC');
+  const pieces = api.itemLists.workbook(of, url.searchParams.get('zone') || 'UTC');
   return workbookReply(pieces, itemsNameOf(url, listed, as));
 }
 

@@ -5,9 +5,9 @@ import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { letterFilter } from './dead-letter-routes.ts';
-import { inProgressToo } from './in-progress-rows.ts';
 import { PLAN_ACTIONS, type Plan, type PlanAction } from './plans.ts';
 import { readQuery } from './query.ts';
+import { inProgressToo } from './rows-elsewhere.ts';
 
 /** Bulk actions on dead letters. */
 export function planRoutes(api: ApiContext): Route[] {

@@ -14,7 +14,8 @@ const LIST_TAKES = 60_000;
 
 type ItemContext = Pick<OperatorContext, 'batches' | 'clock' | 'config' | 'ledger'>;
 
-const COLUMNS = 'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender itemLine'.split(' ');
+const COLUMNS =
+  'file batch line purchaseOrderNumber articleCode quantity acceptedAt note sender itemLine conflict'.split(' ');
 
 /** Orders that are looked up together. */
 const LOOKUP = 5_000;
@@ -24,8 +25,12 @@ type Note = Unread | 'unproven';
 
 type Wanted = AcceptedOrder & { note?: Note };
 
-/** Finished batches, and the found orders that they list. */
-type AcceptedList = { listed: readonly ListedBatch[]; found: FoundOrders };
+/** Finished batches, and the found orders that they list. `conflicts`: what other files had of an order, by number. */
+type AcceptedList = {
+  listed: readonly ListedBatch[];
+  found: FoundOrders;
+  conflicts?: ReadonlyMap<string, string>;
+};
 
 /** Builds lists of items. One list at a time reads files; another one waits for it. */
 export function createItemLists(context: ItemContext, read: ReadItems, takes = LIST_TAKES) {
@@ -43,12 +48,14 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
   return {
     async *csv(of: AcceptedList): AsyncGenerator<string> {
       yield listLine(COLUMNS);
-      yield* inPieces(csvLines(lines(of)));
+      yield* inPieces(csvLines(lines(of), of.conflicts));
     },
     /** A workbook for people, with times of this zone. */
     workbook(of: AcceptedList, timeZone: string): AsyncGenerator<Buffer> {
-      const titles = `Order number,Article,Quantity,Accepted (${timeZone}),Note,Line,File,Batch,Sender`.split(',');
-      return workbookOf('Accepted items', titles, workbookRows(lines(of), timeZone));
+      const titles = `Order number,Article,Quantity,Accepted (${timeZone}),Note,Line,File,Batch,Sender,Conflict`.split(
+        ',',
+      );
+      return workbookOf('Accepted items', titles, workbookRows(lines(of), timeZone, of.conflicts));
     },
   };
 }
@@ -56,20 +63,40 @@ export function createItemLists(context: ItemContext, read: ReadItems, takes = L
 /** An item of an order, or why it has none. `row`: the line of the item, where it has a row to itself. */
 type Line = { one: ListedBatch; order: Wanted; item?: Item; row?: number; note?: Note };
 
-async function* csvLines(lines: AsyncIterable<Line>): AsyncGenerator<string> {
+async function* csvLines(lines: AsyncIterable<Line>, conflicts?: AcceptedList['conflicts']): AsyncGenerator<string> {
   for await (const { one, order, item, row = '', note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const place = [one.file, one.batch, String(order.line), order.number];
-    yield listLine([...place, articleCode, String(quantity), order.at, note, order.sender, String(row)]);
+    yield listLine([
+      ...place,
+      articleCode,
+      String(quantity),
+      order.at,
+      note,
+      order.sender,
+      String(row),
+      conflicts?.get(order.number) ?? '',
+    ]);
   }
 }
 
-async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string) {
+async function* workbookRows(lines: AsyncIterable<Line>, timeZone: string, conflicts?: AcceptedList['conflicts']) {
   const time = listTime(timeZone);
   for await (const { one, order, item, row = order.line, note = '' } of lines) {
     const { articleCode = '', quantity = '' } = item ?? {};
     const at = time(order.at);
-    yield [order.number, articleCode, quantity, at, note, row, one.file, one.batch, order.sender];
+    yield [
+      order.number,
+      articleCode,
+      quantity,
+      at,
+      note,
+      row,
+      one.file,
+      one.batch,
+      order.sender,
+      conflicts?.get(order.number) ?? '',
+    ];
   }
 }
 
