@@ -124,7 +124,7 @@ const SUITES = [
       ...common,
       name: 'process',
       isolate: false,
-      maxWorkers: 5,
+      maxWorkers: 6,
       include: ['test/process/**/*.test.ts', ...LONG],
     },
   },
@@ -155,7 +155,7 @@ const SUITES = [
       include: ['test/trouble/**/*.test.ts'],
       isolate: false,
       // They wait for most of their time.
-      maxWorkers: 5,
+      maxWorkers: 6,
       maxConcurrency: 8,
       disableConsoleIntercept: true,
     },
