@@ -14,12 +14,12 @@ import { conflictsOf } from './rows-elsewhere.ts';
 
 /** The orders of several batches as one download. */
 export function orderListRoutes(api: ApiContext): Route[] {
-  const get = (path: string, handle: Route['handle']) => api.needingRedis({ method: 'GET', path, handle });
-  return [
-    get('/api/v1/orders.csv', ({ url }) => orderListReply(api, url)),
-    get('/api/v1/items.csv', ({ url }) => itemListReply(api, url)),
-    get('/api/v1/items.xlsx', ({ url }) => itemListReply(api, url, 'xlsx')),
+  const routes: Route[] = [
+    { method: 'GET', path: '/api/v1/orders.csv', handle: ({ url }) => orderListReply(api, url) },
+    { method: 'GET', path: '/api/v1/items.csv', handle: ({ url }) => itemListReply(api, url) },
+    { method: 'GET', path: '/api/v1/items.xlsx', handle: ({ url }) => itemListReply(api, url, 'xlsx') },
   ];
+  return routes.map(api.needingRedis);
 }
 
 /** All orders of the batches that match, the oldest batch first. PoSyncErrors of `listedIn`. */
