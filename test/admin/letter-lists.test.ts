@@ -1,27 +1,10 @@
 import { expect, it } from 'vitest';
-import { type Operator, openOperator } from '../support/operator.ts';
+import { openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
+import { rowsIn } from '../support/rows-in.ts';
 import { until } from '../support/until.ts';
 import { finishedReport, settleWeek, sheet } from '../support/week.ts';
 import { openWorkplace } from '../support/workplace.ts';
-import { unzip } from '../support/zip.ts';
-
-/** The rows of a workbook when it is there; a number has `#` before it. */
-async function rowsIn({ port, cookie }: Operator, path: string) {
-  return until(`the workbook ${path}`, async () => {
-    const reply = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { cookie, connection: 'close' } });
-    const bytes = Buffer.from(await reply.arrayBuffer());
-    if (!reply.headers.get('content-type')?.includes('spreadsheetml')) return undefined;
-    const xml = (await unzip(bytes)).get('xl/worksheets/sheet1.xml')?.toString() ?? '';
-    expect(xml).not.toContain('<f>');
-    const rows = [...xml.matchAll(/<row .*?<\/row>/gs)].map(([row]) =>
-      [...row.matchAll(/<c [^>]*?(?: t="(\w+)")?>(.*?)<\/c>/gs)].map(
-        ([, type, value = '']) => (type ? '' : '#') + plain(value.replace(/<[^>]*>/g, '')),
-      ),
-    );
-    return { rows, name: reply.headers.get('content-disposition') };
-  });
-}
 
 it('orders that need a person, and corrections, are spreadsheets with the filters of their pages', async () => {
   const refusal = { kind: 'answer', status: 400, message: 'articleCode X is unknown', orders: ['PO-2'], attempts: '1' };

@@ -1,17 +1,18 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { count, listTime, outcomeWord } from '../../core/format.ts';
+import { count, iso, listTime, outcomeWord } from '../../core/format.ts';
+import { CORRECT_FILE, viewOf } from '../../operate/batches/list-batches.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
 import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
 import type { Reply, Route } from '../http/route.ts';
-import type { DeadLetterRow } from '../read-model/letter-batch.ts';
+import type { DeadLetterRow, RowFilter } from '../read-model/letter-batch.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { letterFilter, settledFilter } from './dead-letter-routes.ts';
 import { csvReply, workbookReply } from './order-list-route.ts';
-import { readQuery } from './query.ts';
+import { given, readQuery } from './query.ts';
 import { inProgressToo, type Page, rowsOf, withOrdersInProgress } from './rows-elsewhere.ts';
 
 /** Open and closed dead letters as downloads. */
@@ -45,13 +46,55 @@ export async function letterBook(api: ApiContext, url: URL): Promise<Reply> {
   };
   const what = 'Order number|Line|File|Kind|Column|Value|What is wrong, and what to enter|Items|In another file';
   const titles = [...what.split('|'), `Last (${zoneOf(url)})`, 'Batch'];
-  return workbookReply(workbookOf('Orders that need you', titles, letterRows(marked, at)), 'orders-that-need-you.xlsx');
+  const rows = fileRowsFirst(await unreadableRows(api, filter, at), letterRows(marked, at));
+  return workbookReply(workbookOf('Orders that need you', titles, rows), 'orders-that-need-you.xlsx');
+}
+
+/** A line of each file that could not be read, whose orders are nowhere; a filter that only orders have selects none. */
+async function unreadableRows(api: ApiContext, filter: RowFilter, at: TimeText): Promise<Cells[]> {
+  const { kind, signature, already, since, batch, source, q } = filter;
+  if (kind !== undefined || signature !== undefined || already) return [];
+  const { batches } = await api.tables();
+  const open = {
+    open: true,
+    state: 'unreadable',
+    ...given({ source, q, since: since === undefined ? undefined : Date.parse(since) }),
+  } as const;
+  const files = batches.matching(open).filter((row) => batch === undefined || row.batch === batch);
+  const found = await Promise.all(Array.from(files.take(MOST_FILES), (row) => api.base.batches.find(row.batch)));
+  const views = await Promise.all(found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)));
+  return views.map(({ batch: { batch, name, startedAt }, error }) => {
+    const why = error === undefined ? CORRECT_FILE : `${error.message} ${error.remedy ?? CORRECT_FILE}`;
+    return [
+      '',
+      '',
+      name,
+      'file could not be read',
+      '',
+      '',
+      why.slice(0, LONGEST_CELL),
+      '',
+      '',
+      at(iso(startedAt)),
+      batch,
+    ];
+  });
+}
+
+/** Files that could not be read and have a line, the newest ones: each costs the read of its report. */
+const MOST_FILES = 500;
+
+type Cells = readonly (string | number)[];
+
+async function* fileRowsFirst(files: readonly Cells[], orders: AsyncIterable<Cells>): AsyncGenerator<Cells> {
+  yield* files;
+  yield* orders;
 }
 
 /** Dead letters that are looked up together. */
 const LOOKED = 500;
 
-async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
+async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenerator<Cells> {
   for await (const row of rowsOf(page)) {
     const { purchaseOrderNumber, location, file, kind, field = '', value = '', message, batch, lastAt } = row;
     const { articles = '', items = articles, already = '', line = location.line } = row;
@@ -118,7 +161,7 @@ async function* correctionLines(page: Page<SettledRow>): AsyncGenerator<string> 
 }
 
 /** The same for people: what they look for first, and batches last. */
-async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGenerator<readonly (string | number)[]> {
+async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGenerator<Cells> {
   for await (const row of rowsOf(page)) {
     const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
       correctionCells(row);

@@ -76,10 +76,11 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);
+  const unread = await unreadableNote(api);
+  const isEmpty = page.total === 0 && (unread === undefined || isFiltered(url));
   const marked = page.items.flatMap(({ already }) => already ?? []);
   const onlyWaits = marked.length === page.already && marked.every(saysInProgress);
   const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
-  const unread = await unreadableNote(api);
   const nobody = unread === undefined ? 'No order needs a person.' : 'No order that could be read needs a person.';
   const none = lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
   const body = html`<h1>Orders that need you</h1>
@@ -90,7 +91,7 @@ ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.tot
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${alreadyNote(url, page, onlyWaits)}
 ${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total) : undefined}
-<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), `Download ${page.total > 0 ? 'all that match' : 'this empty list'} as a spreadsheet`)}</p>
+<p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), `Download ${isEmpty ? 'this empty list' : 'all that match'} as a spreadsheet`)}</p>
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}
 ${rows.length === 0 ? undefined : html`<h2>Orders</h2>${table('Orders that need you', ['order', 'kind', 'message', 'file', 'last'], rows)}`}

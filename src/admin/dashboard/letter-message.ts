@@ -40,5 +40,5 @@ export async function unreadableNote({ tables }: Pick<ApiContext, 'tables'>): Pr
   const files = batches.matching({ open: true, state: 'unreadable' }).toArray().length;
   if (files === 0) return undefined;
   const shown = files === 1 ? 'Show this file' : `Show these ${count(files)} files`;
-  return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list or its spreadsheet. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
+  return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list; its spreadsheet has a line for each such file. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
 }
