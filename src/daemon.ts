@@ -7,11 +7,11 @@ import { startLoop, watchProgress } from './core/backoff/loop.ts';
 import { createEnvironmentBreaker } from './deliver/circuit-breaker.ts';
 import { createDelivery } from './deliver/delivery.ts';
 import { openSources, type SourcesDeps } from './intake/sources.ts';
-import type { Batch } from './ledger/batches/batches.ts';
 import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
-import { BEAT, createBacklog, type Daemon, type DaemonInput, openHeartbeat, type Role } from './operate/daemon.ts';
+import { createBacklog, type Daemon, type DaemonInput, type Role } from './operate/daemon.ts';
+import { BEAT, openHeartbeat } from './operate/heartbeat.ts';
 import { openOwnFolders } from './operate/own-folders.ts';
 import type { Inspection } from './parse/inspection.ts';
 import { keepHouse } from './put-away/housekeeping.ts';
@@ -80,7 +80,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const heart = resources.use(openHeartbeat({ ...store, id: owner, self: input.self }));
   const side = { ledger: book.ledger, batches: book.batches, breaker, notTaken: heart.notTaken };
   const notices = resources.use(openNotices({ config, store, side, clock, log, input }));
-  const onSettled = (batch: Batch, needPerson: number, nameless?: number) => {
+  const onSettled: NonNullable<DaemonInput['onSettled']> = (batch, needPerson, nameless) => {
     notices.settled(batch, needPerson);
     input.onSettled?.(batch, needPerson, nameless);
   };

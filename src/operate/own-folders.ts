@@ -6,7 +6,8 @@ import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
 import { closeFolder, GONE_REMEDY, keepFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { folderBack, folderLost } from '../log/events/daemon.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
-import type { DaemonInput, GoneFolder } from './daemon.ts';
+import type { DaemonInput } from './daemon.ts';
+import type { GoneFolder } from './heartbeat.ts';
 
 type Input = Pick<DaemonInput, 'config' | 'clock' | 'log' | 'self'>;
 

@@ -864,7 +864,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the end of a heartbeat with its daemon',
-    file: 'src/operate/daemon.ts',
+    file: 'src/operate/heartbeat.ts',
     find: '.zrem(keys.daemons, id)',
     replace: '',
     tests: ['test/redis/time.test.ts'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import { openHeartbeat } from '../../src/operate/daemon.ts';
+import { openHeartbeat } from '../../src/operate/heartbeat.ts';
 import type { Redis } from '../../src/redis/connect.ts';
 import { createRedisTime } from '../../src/redis/time.ts';
 import { type OpenRedis, openTestRedis } from '../support/open-redis.ts';

@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../src/ledger/identity.ts';
-import { BEAT } from '../../src/operate/daemon.ts';
+import { BEAT } from '../../src/operate/heartbeat.ts';
 import type { Worker } from './jobs.ts';
 import { type Chore, openParts, type Parts } from './parts.ts';
 import type { Surroundings } from './surroundings.ts';

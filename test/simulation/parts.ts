@@ -11,7 +11,7 @@ import type { LedgerIdentity } from '../../src/ledger/identity.ts';
 import { createIdentity, type Identity } from '../../src/ledger/identity.ts';
 import type { Job } from '../../src/ledger/job.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { openHeartbeat } from '../../src/operate/daemon.ts';
+import { openHeartbeat } from '../../src/operate/heartbeat.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
-import { filesNotTaken, livingDaemons } from '../../operate/daemon.ts';
+import { filesNotTaken, livingDaemons } from '../../operate/heartbeat.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';

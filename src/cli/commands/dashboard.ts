@@ -3,7 +3,7 @@ import { createDashboardCode, endSessions } from '../../admin/http/session.ts';
 import type { Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/fields.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { type LivingDaemon, livingDaemons } from '../../operate/daemon.ts';
+import { type LivingDaemon, livingDaemons } from '../../operate/heartbeat.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { printJson } from '../terminal/print.ts';

@@ -1,5 +1,4 @@
 import { withoutStop } from '../../core/format.ts';
-import { livingDaemons } from '../../operate/daemon.ts';
 import {
   byWhom,
   pauseDelivery,
@@ -7,6 +6,7 @@ import {
   resumeDelivery,
   resumedText,
 } from '../../operate/delivery/pause-delivery.ts';
+import { livingDaemons } from '../../operate/heartbeat.ts';
 import { recorded } from '../../operate/operator-context.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';

@@ -4,7 +4,6 @@ import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { leftAloneText } from '../../intake/waiting.ts';
-import { daemonCounts, isBeating } from '../../operate/daemon.ts';
 import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
@@ -20,6 +19,7 @@ import {
   otherWaitingTexts,
   type SourceStatus,
 } from '../../operate/delivery/source-status.ts';
+import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';

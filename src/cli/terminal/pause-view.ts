@@ -14,7 +14,6 @@ import {
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
-import { isBeating } from '../../operate/daemon.ts';
 import {
   causeText,
   type EndedPause,
@@ -23,6 +22,7 @@ import {
   type ShownPause,
 } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
+import { isBeating } from '../../operate/heartbeat.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { goneText } from '../../operate/own-folders.ts';
 import { countSettled } from '../../order/outcome.ts';

@@ -13,8 +13,8 @@ import { pages } from '../../report/lines.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import { findBatch } from '../batches/list-batches.ts';
 import { type LettersWithoutReport, lettersWithoutReport } from '../batches/open-dead-letters.ts';
-import { livingDaemons } from '../daemon.ts';
 import { filesToTake } from '../delivery/source-status.ts';
+import { livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { findAppearances, withClosing } from '../orders/appearances.ts';
 

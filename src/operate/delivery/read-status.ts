@@ -9,7 +9,7 @@ import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { Store } from '../../redis/store.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
-import { filesNotTaken, type LivingDaemon, livingDaemons } from '../daemon.ts';
+import { filesNotTaken, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type OpenOrders, readOpenOrders, readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';

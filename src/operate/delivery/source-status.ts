@@ -16,7 +16,7 @@ import { type LeftAlone, leftAloneIn, namesToTake, type WaitingFile, waitingFile
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import type { BatchView } from '../batches/list-batches.ts';
-import { filesNotTaken, type LivingDaemon } from '../daemon.ts';
+import { filesNotTaken, type LivingDaemon } from '../heartbeat.ts';
 
 export type SourceStatus = {
   name: string;

@@ -12,8 +12,8 @@ import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { type Batch, createBatches } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import { unsettledText } from '../batches/list-batches.ts';
-import { livingDaemons } from '../daemon.ts';
 import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts';
+import { livingDaemons } from '../heartbeat.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */

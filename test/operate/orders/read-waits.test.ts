@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
-import { openHeartbeat } from '../../../src/operate/daemon.ts';
+import { openHeartbeat } from '../../../src/operate/heartbeat.ts';
 import { readWaits } from '../../../src/operate/orders/read-waits.ts';
 import { waitText } from '../../../src/operate/orders/wait-of.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
