@@ -4,13 +4,14 @@ import type { NotTaken } from '../intake/offers.ts';
 import type { ReceiverTrouble } from '../notify/outbox.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { RedisTime } from '../redis/time.ts';
+import type { Store } from '../redis/store.ts';
 import type { Self } from './daemon.ts';
 
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
  * `notTaken`: the first files that it could not take for some seconds. `foldersGone`: its folders that vanished.
+ * `redisLost`: how often it lost its connection to Redis within a minute, while it sends no orders for that reason.
  */
 export type LivingDaemon = Self & {
   host: string;
@@ -20,6 +21,7 @@ export type LivingDaemon = Self & {
   notices?: ReceiverTrouble[];
   notTaken?: NotTaken[];
   foldersGone?: GoneFolder[];
+  redisLost?: number;
 };
 
 /** A folder of a daemon that vanished: `data` or `reports`. */
@@ -44,10 +46,10 @@ type Said = {
   gone: () => GoneFolder[];
 };
 
-type HeartbeatDeps = { redis: Redis; keys: Keys; time: RedisTime; id: string; self: Self };
+type HeartbeatDeps = Pick<Store, 'redis' | 'keys' | 'time' | 'timesLost'> & { id: string; self: Self };
 
 /** Publishes that this daemon is alive. Call `beat` every few seconds; disposing withdraws it. */
-export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
+export function openHeartbeat({ redis, keys, time, timesLost, id, self }: HeartbeatDeps) {
   const facts: LivingDaemon = { ...self, host: hostname(), since: time.now() };
   let said: Said | undefined;
   return {
@@ -59,13 +61,14 @@ export function openHeartbeat({ redis, keys, time, id, self }: HeartbeatDeps) {
     async beat(): Promise<void> {
       const now = time.now();
       const [adminPort, notices, notTaken] = [said?.adminPort, said?.notices() ?? [], said?.notTaken() ?? []];
-      const gone = said?.gone() ?? [];
+      const [gone, redisLost] = [said?.gone() ?? [], timesLost()];
       const beat: LivingDaemon = {
         ...facts,
         ...(adminPort !== undefined && { adminPort }),
         ...(notices.length > 0 && { notices }),
         ...(notTaken.length > 0 && { notTaken: notTaken.slice(0, MOST_NOT_TAKEN) }),
         ...(gone.length > 0 && { foldersGone: gone }),
+        ...(redisLost > 0 && { redisLost }),
       };
       await redis
         .multi()

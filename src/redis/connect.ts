@@ -88,6 +88,8 @@ export async function connectRedis(where: string | RedisPlace, options: ConnectO
   });
   redis.on('error', (error: unknown) => trouble.report(toError(error)));
   await reach(redis, place, options, trouble.last);
+  // BullMQ never recovers from a lazy connection that is lost before it is ready: so its duplicates connect at once.
+  redis.options.lazyConnect = false;
   const giveUp = () => {
     isGivenUp = true;
     // A disconnect between two attempts would cancel the next one, and with it the end of waiting commands.

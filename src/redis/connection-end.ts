@@ -59,21 +59,47 @@ export function onLoss(redis: Redis, ms: number, tryAgain: () => Promise<void>, 
  */
 const OTHERS_BACK = 5_000;
 
+/** How far losses are counted back, in milliseconds, and how many at most. */
+const LATELY = 60_000;
+const MOST_LOSSES = 1_000;
+
 /**
- * Whether the connection has not been lost just now. A Redis that comes back may have lost what another daemon wrote last, and only
- * that daemon knows: nothing is sent until it has had the time to say so.
+ * `isSteady`: false while the connection is lost, and shortly after it is back. A Redis that comes back may have lost what another
+ * daemon wrote last, and only that daemon knows: nothing is sent until it has had the time to say so. `timesLost`: how often it was
+ * lost within a minute; 0 while it is steady.
  */
-export function watchSteadiness(redis: Pick<Redis, 'on'>, clock: Pick<Clock, 'monotonic'>): () => boolean {
+export type Steadiness = { isSteady: () => boolean; timesLost: () => number };
+
+/** Watches a connection that is ready. */
+export function watchSteadiness(redis: Pick<Redis, 'on'>, clock: Pick<Clock, 'monotonic'>): Steadiness {
   let isAway = false;
   let backAt = Number.NEGATIVE_INFINITY;
+  let losses: number[] = [];
+  const isSteady = () => !isAway && clock.monotonic() - backAt >= OTHERS_BACK;
   redis.on('close', () => {
+    // A try to reconnect that fails closes, too.
+    if (!isAway) losses = [...lately(), clock.monotonic()].slice(-MOST_LOSSES);
     isAway = true;
   });
   redis.on('ready', () => {
     isAway = false;
     backAt = clock.monotonic();
   });
-  return () => !isAway && clock.monotonic() - backAt >= OTHERS_BACK;
+  return { isSteady, timesLost: () => (isSteady() ? 0 : lately().length) };
+
+  function lately(): number[] {
+    const since = clock.monotonic() - LATELY;
+    return losses.filter((at) => at >= since);
+  }
+}
+
+/** For a Redis that is lost again and again: orders are sent when a connection has lasted for some seconds. */
+export const LOST_REMEDY =
+  'Find out what ends the connections: the log of Redis, a proxy or firewall between, an idle timeout, or a restart in a loop.';
+
+/** `Redis was lost 14 times within a minute`. */
+export function lostText(times: number): string {
+  return `Redis was lost ${times === 1 ? 'once' : `${times} times`} within a minute`;
 }
 
 /** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */

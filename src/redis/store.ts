@@ -9,7 +9,7 @@ import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
-import { type COMMAND_WAITS, explainLoss, watchSteadiness } from './connection-end.ts';
+import { type COMMAND_WAITS, explainLoss, type Steadiness, watchSteadiness } from './connection-end.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { requireOwnData } from './private-server/server-folder.ts';
@@ -17,17 +17,16 @@ import { requireRights } from './rights.ts';
 import { createRedisTime, type RedisTime } from './time.ts';
 
 /** The store of one environment, the same for the daemon and every command. */
-export type Store = AsyncDisposable & {
-  redis: Redis;
-  /** For BullMQ: no automatic pipelines. */
-  plain: Redis;
-  keys: Keys;
-  time: RedisTime;
-  /** True for the private server, false for a configured one. */
-  private: boolean;
-  /** False while the connection is lost, and shortly after it is back: other daemons may know that Redis lost something. */
-  isSteady: () => boolean;
-};
+export type Store = AsyncDisposable &
+  Steadiness & {
+    redis: Redis;
+    /** For BullMQ: no automatic pipelines. */
+    plain: Redis;
+    keys: Keys;
+    time: RedisTime;
+    /** True for the private server, false for a configured one. */
+    private: boolean;
+  };
 
 /** What each step builds itself from: the configuration of one environment, its store, and what belongs to the process. */
 export type Context = {
@@ -83,7 +82,7 @@ export async function openStore(config: Config, deps: Deps): Promise<Store> {
     keys,
     time,
     private: isPrivate,
-    isSteady: watchSteadiness(redis, clock),
+    ...watchSteadiness(redis, clock),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 

@@ -29,7 +29,14 @@ beforeEach(async () => {
   // A Redis clock and ledger time agree here.
   now = Math.ceil(Date.now() / STEP) * STEP;
   waitingJobs = 0;
-  store = { ...open, plain: open.redis, private: false, isSteady: () => true, time: { ...open.time, now: () => now } };
+  store = {
+    ...open,
+    plain: open.redis,
+    private: false,
+    isSteady: () => true,
+    timesLost: () => 0,
+    time: { ...open.time, now: () => now },
+  };
 });
 
 /** A daemon: what it counts, and its end, at which it adds the rest. */

@@ -1089,6 +1089,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/deliver/may-begin.test.ts'],
   },
   {
+    without: 'connections of BullMQ that connect at once',
+    file: 'src/redis/connect.ts',
+    find: 'redis.options.lazyConnect = false;',
+    replace: '',
+    tests: ['test/queue/queue.test.ts'],
+  },
+  {
     without: 'the wait for other daemons after Redis was lost, for an intent that was made meanwhile',
     file: 'src/deliver/may-begin.ts',
     find: "if (!line.context.store.isSteady()) return 'unsteady';",

@@ -4,6 +4,7 @@ import { openQueue } from '../../src/queue/queue.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { openRedisWay } from '../support/redis-way.ts';
 import { until } from '../support/until.ts';
 
 const LIMITS = { concurrency: 1, timeout: 1_000 };
@@ -16,12 +17,13 @@ afterEach(() => {
 async function openRig() {
   await using stack = new AsyncDisposableStack();
   const { server, keys } = stack.use(await openTestRedis());
-  const plain = await connectRedis(server.url, { plain: true });
+  const way = stack.use(await openRedisWay(server.port));
+  const plain = await connectRedis(way.url, { plain: true });
   stack.defer(() => plain.disconnect());
   const { log, lines } = capturedLog();
   const queue = stack.use(openQueue({ store: { plain, keys }, log }));
   const kept = stack.move();
-  return { queue, plain, keys, lines, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { queue, plain, way, keys, lines, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 describe('the queue', () => {
@@ -54,6 +56,26 @@ describe('the queue', () => {
       ['2', '3'],
     ]);
     expect(seen[1]?.id).toBe(seen[0]?.id);
+  });
+
+  it('gives jobs to a worker whose first connection was lost before it could be used', async () => {
+    await using rig = await openRig();
+    const { queue, way } = rig;
+    const seen: string[] = [];
+    way.cut();
+    await using _ = queue.work(LIMITS, async ({ numbers }) => {
+      seen.push(...numbers);
+      return [];
+    });
+    await until('a try to connect', () => way.refused() > 5);
+    way.open();
+    // The worker fetches the first job itself; for the second one it waits with the connection that was lost.
+    for (const number of ['1', '2']) {
+      await queue.add([{ id: queue.nameJob(), name: number, batch: 'b1', numbers: [number] }]);
+      await until(`job ${number}`, () => seen.includes(number), 20_000);
+      await until('an idle worker', async () => (await queue.look(1)).jobs.length === 0);
+    }
+    expect(seen).toEqual(['1', '2']);
   });
 
   it('logs a job whose lock ran out as harmless, and not as trouble of Redis', async () => {

@@ -137,15 +137,15 @@ describe('a command that loses its connection', () => {
 it('a connection is steady until it is lost, and again 5 s after it is back', async () => {
   const redis = await connectRedis(server.url, { probe });
   let now = systemClock.monotonic();
-  const isSteady = watchSteadiness(redis, { monotonic: () => now });
-  expect(isSteady()).toBe(true);
+  const { isSteady, timesLost } = watchSteadiness(redis, { monotonic: () => now });
+  expect([isSteady(), timesLost()]).toEqual([true, 0]);
   const closed = once(redis, 'close');
   const back = once(redis, 'ready');
   await admin.client('KILL', 'ID', await redis.client('ID'));
   await closed;
-  expect(isSteady()).toBe(false);
+  expect([isSteady(), timesLost()]).toEqual([false, 1]);
   now += 3_600_000;
-  expect(isSteady()).toBe(false);
+  expect([isSteady(), timesLost()]).toEqual([false, 0]);
   await back;
   now += 4_999;
   expect(isSteady()).toBe(false);

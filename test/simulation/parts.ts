@@ -71,6 +71,7 @@ export async function openParts(
     time,
     private: true,
     isSteady,
+    timesLost: () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
   const strong = createCircuitBreaker({ store, clock, probe, onPaused: nothing, onResumed: nothing });

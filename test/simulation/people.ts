@@ -271,6 +271,7 @@ async function sitDown(host: Host, around: Omit<Surroundings, 'disk'>): Promise<
     time,
     private: true,
     isSteady: () => true,
+    timesLost: () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
   const nothing = () => undefined;

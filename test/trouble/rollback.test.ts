@@ -1,11 +1,10 @@
-import { createConnection, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openOddApi } from '../support/odd-api.ts';
-import { LOGIN, startTestRedis } from '../support/test-redis.ts';
+import { openRedisWay } from '../support/redis-way.ts';
+import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
-import { listen } from '../support/web-server.ts';
 import { csv, openTroublePlace, type TroublePlace } from './trouble-place.ts';
 
 /** The order numbers of the calls, as they were sent. */
@@ -67,37 +66,38 @@ describe('after Redis was flushed', () => {
   });
 });
 
-/** A way to Redis that can be cut. */
-async function openWay(port: number) {
-  const sockets = new Set<Socket>();
-  let isOpen = true;
-  const server = createServer((near) => {
-    if (!isOpen) return void near.on('error', () => undefined).destroy();
-    const far = createConnection(port, '127.0.0.1');
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
-    }
-    near.pipe(far).pipe(near);
-    near.on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
+it('a Redis that is lost again and again is named, and the orders that wait are sent when a connection lasts', async () => {
+  await using api = await openOddApi();
+  await using redis = await startTestRedis();
+  await using way = await openRedisWay(redis.port);
+  await using place = await openTroublePlace(api, { redis: way.url, pace: QUICK });
+  await until('the daemon', () => place.daemon.out().includes('po-sync is ready'));
+  const lose = () => {
+    way.cut();
+    way.open();
+  };
+  lose();
+  const breaking = setInterval(lose, 2_000);
+  await using _ = { [Symbol.asyncDispose]: async () => clearInterval(breaking) };
+  await place.drop('orders.csv', csv(['PO-1']));
+  const waiting = async () => {
+    const { waits, daemons } = await place.status();
+    const [wait] = waits;
+    return wait?.for === 'redis' && daemons[0]?.redisLost ? { wait, times: daemons[0].redisLost } : undefined;
+  };
+  const { wait, times } = await until('the reason', waiting);
+  expect(times).toBeGreaterThan(1);
+  expect(wait).toMatchObject({
+    orders: 1,
+    reason: expect.stringMatching(/^Redis was lost \d+ times within a minute$/),
   });
-  const cut = () => {
-    isOpen = false;
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    url: `redis://${LOGIN}127.0.0.1:${await listen(server)}/0`,
-    cut,
-    open: () => {
-      isOpen = true;
-    },
-    async [Symbol.asyncDispose]() {
-      cut();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
+  expect((await place.run('doctor')).out).toMatch(/sends no orders: Redis was lost \d+ times within a minute/);
+  expect(sent(api.calls)).toEqual([]);
+  clearInterval(breaking);
+  await place.settled(['PO-1']);
+  expect(sent(api.calls)).toEqual(['PO-1']);
+  await until('its next heartbeat', async () => (await place.status()).daemons[0]?.redisLost === undefined);
+});
 
 /** After a rollback the list is read when no call of before can arrive any more. */
 const QUICK = 'settle: 500ms, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
@@ -105,8 +105,8 @@ const QUICK = 'settle: 500ms, timeout: 2s, backoff: { initial: 100ms, max: 1s },
 it('a daemon that is back first sends no order that another one sent before Redis lost it', async () => {
   await using api = await openOddApi();
   await using redis = await startTestRedis();
-  await using wayOfOne = await openWay(redis.port);
-  await using wayOfOther = await openWay(redis.port);
+  await using wayOfOne = await openRedisWay(redis.port);
+  await using wayOfOther = await openRedisWay(redis.port);
   await using one = await openTroublePlace(api, { redis: wayOfOne.url, pace: QUICK });
   // With a separate folder `data`, as on another machine.
   await using other = await openTroublePlace(

@@ -24,6 +24,7 @@ export type Status = {
   queue: { unsettledOrders: number };
   waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
   batches: { state: string; counts: Record<string, number | null> }[];
+  daemons: { redisLost?: number }[];
 };
 
 /** The contract allows a few calls a second to any endpoint while nothing succeeds. */

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, iso, size } from '../../core/format.ts';
-import { unreadText } from '../../operate/orders/wait-of.ts';
+import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { NUMBER_TAKEN } from '../../order/fixing.ts';

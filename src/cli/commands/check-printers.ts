@@ -2,7 +2,7 @@ import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
 import type { OrderToSend } from '../../operate/orders/check-file.ts';
 import type { Preview } from '../../operate/orders/preview-orders.ts';
-import { unreadText } from '../../operate/orders/wait-of.ts';
+import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
 import type { FileFormat, Problem } from '../../order/record.ts';

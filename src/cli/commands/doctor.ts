@@ -9,15 +9,9 @@ import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
-import {
-  checkAdminHost,
-  checkDaemon,
-  checkLedgerThere,
-  checkListed,
-  checkNotices,
-} from '../../operate/doctor/check-daemon.ts';
+import { checkAdminHost, checkDaemon, checkLedgerThere, checkListed } from '../../operate/doctor/check-daemon.ts';
 import { checkFolders } from '../../operate/doctor/check-folders.ts';
-import { checkNetwork } from '../../operate/doctor/check-network.ts';
+import { checkNetwork, checkNotices } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkRedis, checkRights } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';

@@ -6,6 +6,7 @@ import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../o
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import type { Problem } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
+import { LOST_REMEDY } from '../../redis/connection-end.ts';
 import { isNotWantedYet } from '../../validate/said-beside.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 
@@ -120,6 +121,8 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, { 
       return heldSteps(batch);
     case 'daemon':
       return [`Run ${start}.`];
+    case 'redis':
+      return [LOST_REMEDY];
     case 'pause':
       // Only an operator's pause has no next try.
       return until === undefined

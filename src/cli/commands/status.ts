@@ -20,6 +20,7 @@ import {
   type SourceStatus,
 } from '../../operate/delivery/source-status.ts';
 import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
+import { lostText } from '../../redis/connection-end.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
@@ -164,9 +165,10 @@ function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
 
 function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {
   if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with ${start}`;
-  const each = daemons.map(({ host, pid, since, version, role, silentMs }) => {
+  const each = daemons.map(({ host, pid, since, version, role, silentMs, redisLost }) => {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
-    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}`;
+    const loss = redisLost === undefined ? '' : `, ${paint('bad', `sends nothing: ${lostText(redisLost)}`)}`;
+    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}`;
   });
   return `${daemonCounts(daemons)}: ${each.join(', ')}`;
 }

@@ -1,4 +1,3 @@
-import { access, constants } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -15,6 +14,7 @@ import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledge
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
+import { LOST_REMEDY, lostText } from '../../redis/connection-end.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
@@ -36,8 +36,9 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
       return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy: pauseRemedy(pause) };
     }),
     ...(await checkRunning(place, config)),
-    ...(await livingDaemons(place)).flatMap(({ notices = [], foldersGone = [] }) => [
+    ...(await livingDaemons(place)).flatMap(({ notices = [], foldersGone = [], ...daemon }) => [
       ...foldersGone.map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY)),
+      ...lostRedis(daemon),
       ...notices.map((trouble): Finding => {
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
       }),
@@ -47,6 +48,13 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
   ];
+}
+
+/** A connection that was lost once may have been a restart of Redis; the next heartbeat is without it. */
+function lostRedis({ pid, redisLost = 0 }: Pick<LivingDaemon, 'pid' | 'redisLost'>): Finding[] {
+  if (redisLost === 0) return [];
+  const message = `process ${pid} sends no orders: ${lostText(redisLost)}`;
+  return [{ check: 'daemon', state: 'warn', message, remedy: LOST_REMEDY }];
 }
 
 /** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */
@@ -200,27 +208,6 @@ async function whyTaken(host: string, port: number): Promise<Error | undefined> 
   server.once('error', resolve);
   server.listen(port, host, () => server.close(() => resolve(undefined)));
   return await promise;
-}
-
-/**
- * Checks that the programs of `notify.command` exist and can be run; none is called. A missing one loses notices, never orders.
- * Webhooks are checked with the network.
- */
-export async function checkNotices({ notify }: Config, searched: string): Promise<Finding[]> {
-  const programs = new Set(notify.flatMap(({ command }) => command?.slice(0, 1) ?? []));
-  const found = await Promise.all(
-    [...programs].map(async (program): Promise<Finding[]> => {
-      const places = program.includes('/')
-        ? [program]
-        : searched.split(':').map((folder) => path.join(folder, program));
-      const codes = await Promise.all(places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)));
-      if (codes.includes('')) return [{ check: 'notices', state: 'ok', message: `the program ${program} can be run` }];
-      const reason = codes.includes('EACCES') ? 'cannot be run' : 'does not exist';
-      const remedy = 'Correct notify.command, and make the program executable (chmod +x).';
-      return [{ check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy }];
-    }),
-  );
-  return found.flat();
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
+import { access, constants } from 'node:fs/promises';
+import path from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { type Config, environmentOf } from '../../config/config.ts';
 import type { TlsKeys } from '../../config/fields.ts';
 import type { Network } from '../../config/network.ts';
 import { isWebAddress } from '../../config/source-schema.ts';
-import { reasonOf, toError } from '../../core/errors.ts';
+import { codeOf, reasonOf, toError } from '../../core/errors.ts';
 import { createConnector, type Route } from '../../core/pool.ts';
 import { certificatesIn } from '../../core/tls-files.ts';
 import { proxyName } from '../../core/tunnel.ts';
@@ -121,4 +123,25 @@ function ageFinding(
   if (validToDate.getTime() - now < SOON)
     return { check, state: 'warn', message: `${message}; expires on ${end}`, remedy };
   return { check, state: 'ok', message: `${message}; certificate valid until ${end}` };
+}
+
+/**
+ * Checks that the programs of `notify.command` exist and can be run; none is called. A missing one loses notices, never orders.
+ * Webhooks are checked with the network.
+ */
+export async function checkNotices({ notify }: Config, searched: string): Promise<Finding[]> {
+  const programs = new Set(notify.flatMap(({ command }) => command?.slice(0, 1) ?? []));
+  const found = await Promise.all(
+    [...programs].map(async (program): Promise<Finding[]> => {
+      const places = program.includes('/')
+        ? [program]
+        : searched.split(':').map((folder) => path.join(folder, program));
+      const codes = await Promise.all(places.map((place) => access(place, constants.X_OK).then(() => '', codeOf)));
+      if (codes.includes('')) return [{ check: 'notices', state: 'ok', message: `the program ${program} can be run` }];
+      const reason = codes.includes('EACCES') ? 'cannot be run' : 'does not exist';
+      const remedy = 'Correct notify.command, and make the program executable (chmod +x).';
+      return [{ check: 'notices', state: 'warn', message: `the program ${program} ${reason}`, remedy }];
+    }),
+  );
+  return found.flat();
 }

@@ -1,6 +1,7 @@
 import { type Admission, admit } from '../../admit/admission.ts';
 import type { Variables } from '../../config/variables.ts';
 import { existingOf } from '../../ledger/adopt.ts';
+import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
 import { isSameContent } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -11,7 +12,6 @@ import type { LeftOut } from '../../parse/format.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
 import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type UnderWay, underWayOf } from './wait-of.ts';
 
 /** What would become of the orders of a file. `waiting`: a dead letter with the same content waits for a person. */
 export type Preview = { new: number; duplicate: number; conflict: number; waiting: number; invalid: number } & {
@@ -145,4 +145,27 @@ function knownAmong(numbers: readonly string[]): Pick<Preview, 'invalidKnown'> {
   return numbers.length === 0
     ? {}
     : { invalidKnown: { orders: numbers.length, numbers: numbers.slice(0, CONFLICTS_SHOWN) } };
+}
+
+/**
+ * Orders of a file that other files are about to send, and these files. `unread`: files that are not read to their end:
+ * their other orders are not known yet.
+ */
+export type UnderWay = { orders: number; files: string[]; unread: string[] };
+
+/** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
+export async function underWayOf(
+  waiting: readonly string[],
+  batches: Pick<Batches, 'underWay'> | undefined,
+): Promise<UnderWay | undefined> {
+  const all = (await batches?.underWay()) ?? [];
+  const names = new Set(waiting);
+  const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
+  const unread = all.flatMap(({ waitsAfter, name }) => (waitsAfter === undefined ? [] : [name]));
+  return waiting.length + unread.length === 0 ? undefined : { orders: waiting.length, files, unread };
+}
+
+/** What a preview cannot know about a file whose reading waits. */
+export function unreadText(name: string): string {
+  return `${name} is not read to its end: orders that it has too count as new here. Each is sent once.`;
 }

@@ -5,7 +5,7 @@ import type { Entry, Known } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
-import { isBeating, livingDaemons } from '../heartbeat.ts';
+import { isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { canBeTried, noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
 
@@ -53,6 +53,7 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     isServed: serving.length > 0,
     isSilent: first === undefined,
     ...(first && { servedSince: first.since }),
+    ...lostBy(serving.filter(isBeating)),
     isRead: daemons.some((one) => one.role !== 'delivery' && isBeating(one)),
     pauses,
     held: new Map(held.flatMap((batch) => (batch?.held ? [[batch.batch, batch.held.reason] as const] : []))),
@@ -60,6 +61,12 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     nextTurnAt: turnAt,
     list,
   };
+}
+
+/** That Redis is lost again and again, where no daemon has a connection that lasts. */
+function lostBy(daemons: readonly LivingDaemon[]): Pick<Surroundings, 'redisLost'> {
+  const times = daemons.map(({ redisLost = 0 }) => redisLost);
+  return times.length > 0 && times.every((one) => one > 0) ? { redisLost: Math.max(...times) } : {};
 }
 
 /**

@@ -1,14 +1,15 @@
 import { clauses, count, duration, stamp, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import type { Batch, Batches } from '../../ledger/batches/batches.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import type { ListFailure } from '../../reconcile/list-pace.ts';
+import { lostText } from '../../redis/connection-end.ts';
 
 /**
  * What an order without an outcome waits for. `person`: a decision; `release`: its batch is held; `daemon`: none is running;
  * `first-list`: the ledger reads the API's list before anything is sent; `pause`: delivery is paused;
- * `slow-down`: the API asked every order to wait; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
+ * `slow-down`: the API asked every order to wait; `redis`: a connection to Redis that lasts; `retry`: its next attempt is due later; `rate-limit`; `turn`: a free call;
  * `file`: the file of its batch cannot be read on; `answer`: an attempt has begun, and it is not known whether it was sent; `list`: the API's list after an unclear answer; `order`: another file's order that it repeats; `unexamined`: more orders wait than were examined.
  */
 export type WaitKind =
@@ -18,6 +19,7 @@ export type WaitKind =
   | 'first-list'
   | 'pause'
   | 'slow-down'
+  | 'redis'
   | 'retry'
   | 'rate-limit'
   | 'turn'
@@ -41,6 +43,8 @@ export type Surroundings = {
   isServed: boolean;
   /** None of these daemons has sent a heartbeat in time: they may have ended. */
   isSilent?: boolean;
+  /** How often within a minute they lost Redis, while none of them sends orders for that reason. */
+  redisLost?: number;
   /** When the first of these daemons started that sends heartbeats; absent: none does, or it does not matter. */
   servedSince?: number;
   /** A daemon that reads files sends heartbeats. */
@@ -119,7 +123,7 @@ function inFlight({ attempt, lastAt = 0 }: Entry, until: number, around: Surroun
 
 /** `dueAt`: when its next attempt is due; 0: at once. Of several waits, the one that only a person ends, or that lasts longest. */
 function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
-  const { now, isServed, isSilent, pauses, held, slowUntil, nextTurnAt } = around;
+  const { now, isServed, isSilent, redisLost, pauses, held, slowUntil, nextTurnAt } = around;
   const heldBecause = held.get(entry.batch);
   if (heldBecause !== undefined) return { for: 'release', reason: heldBecause };
   const [pause] = pauses;
@@ -135,7 +139,8 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
   if (pause) waits.push({ for: 'pause', reason: pause.reason, until: Math.max(pause.nextTryAt ?? 0, now + 1) });
   const longest = waits.reduce((one, other) => (other.until >= one.until ? other : one));
   if (longest.until > now) return longest;
-  return isSilent ? SILENT : { for: 'turn', reason: '' };
+  if (isSilent) return SILENT;
+  return redisLost === undefined ? { for: 'turn', reason: '' } : { for: 'redis', reason: lostText(redisLost) };
 }
 
 function isOfList({ code }: Pause): boolean {
@@ -148,6 +153,7 @@ export function canBeTried(kind: WaitKind): boolean {
     case 'daemon':
     case 'pause':
     case 'slow-down':
+    case 'redis':
     case 'retry':
     case 'rate-limit':
     case 'turn':
@@ -191,6 +197,8 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
       return `the end of the pause${why}`;
     case 'slow-down':
       return `the end of a wait that the API asked for${more}`;
+    case 'redis':
+      return `a connection to Redis that lasts 5 s${why}`;
     case 'retry':
       return `its next attempt${why}`;
     case 'rate-limit':
@@ -224,27 +232,4 @@ export function untilText({ for: kind, until }: Pick<Wait, 'for' | 'until'>, now
   if (until - now >= 1_000) return `in ${duration(until - now)}`;
   // One try, of an order or the list, may end the wait, or not.
   return ['pause', 'list', 'file-list'].includes(kind) ? 'being tried now' : 'now';
-}
-
-/**
- * Orders of a file that other files are about to send, and these files. `unread`: files that are not read to their end:
- * their other orders are not known yet.
- */
-export type UnderWay = { orders: number; files: string[]; unread: string[] };
-
-/** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
-export async function underWayOf(
-  waiting: readonly string[],
-  batches: Pick<Batches, 'underWay'> | undefined,
-): Promise<UnderWay | undefined> {
-  const all = (await batches?.underWay()) ?? [];
-  const names = new Set(waiting);
-  const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
-  const unread = all.flatMap(({ waitsAfter, name }) => (waitsAfter === undefined ? [] : [name]));
-  return waiting.length + unread.length === 0 ? undefined : { orders: waiting.length, files, unread };
-}
-
-/** What a preview cannot know about a file whose reading waits. */
-export function unreadText(name: string): string {
-  return `${name} is not read to its end: orders that it has too count as new here. Each is sent once.`;
 }

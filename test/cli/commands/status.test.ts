@@ -93,6 +93,14 @@ describe('the status', () => {
     );
   });
 
+  it('shows that a daemon sends nothing because it loses Redis again and again', () => {
+    const [daemon] = STATUS.daemons;
+    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, redisLost: 14 }] : [] };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
+      'host-a:4711 for 2 h (0.1.0), sends nothing: Redis was lost 14 times within a minute\n',
+    );
+  });
+
   it('names what a daemon cannot take, and what is left alone because of its name, as its schema has it', async () => {
     const [source] = STATUS.sources;
     const leftAlone = { total: 1, files: [{ name: 'half.csv.part', unchangedMs: 7_200_000 }] };

@@ -45,6 +45,7 @@ function openContext() {
       plain: redis,
       private: false,
       isSteady: () => true,
+      timesLost: () => 0,
       [Symbol.asyncDispose]: async () => undefined,
     },
     batches: createBatches({ redis, keys, owner: 'me' }),

@@ -35,7 +35,7 @@ describe('comparing the ledger with the list', () => {
 
   const compare = (...listed: Parameters<typeof compareWithList>[0]) =>
     compareWithList(listed, LATER, SETTLE, {
-      store: { ...store, plain: store.redis, private: false, isSteady: () => true },
+      store: { ...store, plain: store.redis, private: false, isSteady: () => true, timesLost: () => 0 },
       ledger,
     });
   const listed = (purchaseOrderNumber: string, quantity = 1) => ({

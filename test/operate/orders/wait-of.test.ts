@@ -37,6 +37,22 @@ type Row = [
 const ROWS: Row[] = [
   ['a new order', { state: 'queued' }, NOW + 30_000, {}, 'a free slot for a call', ''],
   [
+    'an order while Redis is lost again and again',
+    { state: 'queued' },
+    NOW,
+    { redisLost: 14 },
+    'a connection to Redis that lasts 5 s: Redis was lost 14 times within a minute',
+    '',
+  ],
+  [
+    'a retry that is not due while Redis is lost',
+    { state: 'retry', answer },
+    NOW + 9_000,
+    { redisLost: 1 },
+    'its next attempt: the connection was reset',
+    'in 9 s',
+  ],
+  [
     'an order of a held batch',
     { state: 'queued' },
     NOW,
@@ -188,6 +204,7 @@ describe('what an order waits for', () => {
         'first-list': true,
         pause: true,
         'slow-down': true,
+        redis: true,
         retry: true,
         'rate-limit': true,
         turn: true,
