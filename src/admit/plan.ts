@@ -1,7 +1,7 @@
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Entry, Known, StoredResult } from '../ledger/entry.ts';
+import { cancelledResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
-import { cancelledResult } from '../ledger/ledger.ts';
 import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';

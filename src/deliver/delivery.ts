@@ -4,7 +4,7 @@ import { codeOf, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import { type Entry, intentsAhead } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import { type Job, LARGEST } from '../ledger/job.ts';
+import { type Job, LARGEST, withdraw } from '../ledger/job.ts';
 import { isSendable } from '../ledger/state-machine/step.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
@@ -82,6 +82,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     while (isSendable(current) && current.job === job) {
       const before = current;
       if (!(await untilSteady(context))) return 'stopped';
+      if (await isWithdrawn(before, deps)) return 'done';
       const end = await places.hold((place) => inTurn(() => attempt(line, before, place)));
       if (end.kind !== 'again') return end.kind;
       current = end.entry;
@@ -89,8 +90,15 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return 'done';
   }
 
-  const { ledger, policy } = book;
   const { store, log } = context;
-  const sweeper = createSweeper({ ledger, queue: deps.queue, time: store.time, policy, log, isHeld: guards.held.has });
+  const sweeper = createSweeper({ ...book, queue: deps.queue, time: store.time, log, isHeld: guards.held.has });
   return { deliverJob, sweep: sweeper.tick, held: guards.held };
+}
+
+/** Of a canceled batch, an order that was being sent then is not sent again, unless a person wanted that afterwards. */
+async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps): Promise<boolean> {
+  const { attempt: attempts, sentBy, batch } = entry;
+  if (attempts === 0 || sentBy !== undefined || !(await book.batches.isCancelled(batch))) return false;
+  const who = (await book.batches.find(batch))?.cancelledBy?.who ?? '';
+  return withdraw(entry, { at: context.store.time.now(), who, what: 'cancelled' }, { ...book, queue });
 }

@@ -164,3 +164,11 @@ export function sendingSpan(timeout: number): number {
 
 /** What the ledger knows about a number. */
 export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
+
+/** Why an order is canceled of which an attempt may have been sent. */
+export const WITHDRAWN_AFTER = "withdrawn: an attempt got no clear answer, and the API's list did not show the order";
+
+/** The result of an order that a person canceled. */
+export function cancelledResult(at: number, attempts = 0, message = 'withdrawn before it was sent'): StoredResult {
+  return { outcome: 'cancelled', attempts, at, code: 'cancelled', message };
+}

@@ -1,8 +1,9 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, OperatorAction } from './entry.ts';
 import type { Ledger } from './ledger.ts';
-import type { Step } from './state-machine/step.ts';
+import { next } from './state-machine/next.ts';
+import type { Policy, Step } from './state-machine/step.ts';
 
 /** The few orders that one job carries; the truth about each is in the ledger. */
 export type Job = { id: string; name: string; batch: string; numbers: readonly string[] };
@@ -45,4 +46,27 @@ export async function* ordersUnderWay(
     const entries = known.flatMap((one) => (one.kind === 'open' && wanted.has(one.entry.batch) ? [one.entry] : []));
     if (entries.length > 0) yield entries;
   } while (cursor !== '0');
+}
+
+type Withdrawal = {
+  ledger: Pick<Ledger, 'followers' | 'take'>;
+  queue: { nameJob(): string; add(jobs: readonly Job[]): Promise<void> };
+  policy: Policy;
+};
+
+/**
+ * Withdraws an order that waits to be sent. If a duplicate in another file waits for it, that file sends it. False when it was
+ * changed meanwhile.
+ */
+export async function withdraw(
+  entry: Entry,
+  action: OperatorAction,
+  { ledger, queue, policy }: Withdrawal,
+): Promise<boolean> {
+  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
+  const heir = first && { follower: first, job: queue.nameJob() };
+  const step = next(entry, { kind: 'cancel', at: action.at, ...(heir ? { heir } : {}) }, policy);
+  if (!(await ledger.take(entry, step, action, { followers: marks }))) return false;
+  if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
+  return true;
 }

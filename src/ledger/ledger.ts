@@ -5,6 +5,7 @@ import { readScript, runScript } from '../redis/script.ts';
 import { createListedTwice, createRespelled } from './adopt.ts';
 import { type Change, createCommits, type RowClaim } from './commits.ts';
 import {
+  cancelledResult,
   decodeCompact,
   decodeEntry,
   type Entry,
@@ -12,6 +13,7 @@ import {
   type Known,
   type OperatorAction,
   type StoredResult,
+  WITHDRAWN_AFTER,
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
@@ -220,14 +222,11 @@ function foundWords({ state, history }: Entry): { code: string; message: string 
   return lost && { code: 'listed', message: `attempt ${lost.attempt}: ${lost.message}; found in the API's list` };
 }
 
-function cancellation({ attempt, order, place }: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
-  const result = { ...cancelledResult(at, attempt), of: { number: order.purchaseOrderNumber, place } };
-  return { outcome: 'cancelled', result, at, ...heir };
-}
-
-/** The result of an order that a person canceled. */
-export function cancelledResult(at: number, attempts = 0): StoredResult {
-  return { outcome: 'cancelled', attempts, at, code: 'cancelled', message: 'withdrawn before it was sent' };
+function cancellation(entry: Entry, { at, heir }: Extract<Step, { kind: 'cancel' }>): Settling {
+  const { attempt, order, place, maybeSentAt } = entry;
+  const result = cancelledResult(at, attempt, maybeSentAt === undefined ? undefined : WITHDRAWN_AFTER);
+  const of = { number: order.purchaseOrderNumber, place };
+  return { outcome: 'cancelled', result: { ...result, of }, at, ...heir };
 }
 
 function burial({ entry, at }: Extract<Step, { kind: 'dead' }>): Settling {

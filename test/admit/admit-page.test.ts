@@ -456,7 +456,7 @@ describe('admission of a page', () => {
 it('a cancellation names what was accepted before, and that the rest of the file follows', () => {
   const batch = { batch: 'b1' };
   expect(cancelledText(batch, { cancelled: 1784, accepted: 3931, underWay: 1, reading: true })).toBe(
-    '1,784 orders of b1 cancelled; 3,931 orders had been accepted before (results.csv of its report lists them); 1 order may have been sent and could not be cancelled; the rest of the file is cancelled as it is read.',
+    "1,784 orders of b1 cancelled; 3,931 orders had been accepted before (results.csv of its report lists them); 1 order may have been sent: it is cancelled if the API's list does not show it; the rest of the file is cancelled as it is read.",
   );
   expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: true, unread: 200 })).toBe(
     '1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.',
@@ -468,7 +468,7 @@ it('a cancellation names what was accepted before, and that the rest of the file
     '2 orders of b1 cancelled.',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 56, underWay: 2, reading: false })).toBe(
-    'Too late: no order of b1 could be cancelled; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent and could not be cancelled.',
+    "Too late: no order of b1 could be cancelled; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent: those that the API's list does not show are cancelled.",
   );
   expect(cancelledText(batch, { cancelled: 1, accepted: 2, underWay: 0, reading: false }, LISTED_ON_PAGE)).toBe(
     '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page has them as a spreadsheet).',

@@ -248,6 +248,43 @@ describe('delivery', () => {
     expect(byNumber(rig.stored())).toEqual(once(numbersOf(20)));
   });
 
+  it('does not send an order of a canceled batch again: the list decides, or the answer that turned it away', async () => {
+    const faults = [
+      { kind: 'drop', when: 'before', orders: ['PO-0002'] },
+      { kind: 'drop', when: 'after', orders: ['PO-0003'] },
+      { kind: 'answer', status: 403, orders: ['PO-0004'] },
+    ];
+    await using rig = await openDeliveryRig({ faults: { faults }, delivery: { settle: 1_000 } });
+    // An order that was accepted before shows that the list is complete.
+    await rig.submit('b0', ['OLD']);
+    await rig.settled();
+    await rig.submit('b1', numbersOf(4));
+    const states = async () =>
+      (await rig.ledger.lookup(numbersOf(4))).map((one) => one.kind === 'open' && one.entry.state);
+    await until('three without an outcome', async () => String(await states()) === 'false,unknown,unknown,retry');
+    await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
+    const calls = () => rig.events.filter(({ type }) => type === 'received').length;
+    const before = calls();
+    await rig.settled();
+    expect(await rig.batches.find('b1')).toMatchObject({ open: 0, counts: { accepted: 2, cancelled: 2 } });
+    expect(rig.stored()).toEqual(
+      new Map([
+        ['OLD', 1],
+        ['PO-0001', 1],
+        ['PO-0003', 1],
+      ]),
+    );
+    // One turned away may have been on its way.
+    expect(calls() - before).toBeLessThan(2);
+    const [result] = await rig.batches.results('b1', [1]);
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      attempts: 1,
+      message: expect.stringMatching(/^withdrawn: an attempt/),
+    });
+    expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([{ who: 'anna', what: 'cancelled' }]);
+  });
+
   it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {
     const refuse = {
       kind: 'answer',

@@ -16,7 +16,8 @@ export function decided(entry: Entry, decision: Decision, policy: Policy): Step 
     case 'resend':
       return entry.state === 'conflict' || mayBeThere(entry) ? resent(entry, decision) : IGNORE;
     case 'cancel':
-      return isSendable(entry) && entry.maybeSentAt === undefined ? cancelled(entry, decision) : IGNORE;
+      // An earlier attempt that may have been sent does not matter: the list has shown that it created nothing.
+      return isSendable(entry) ? cancelled(entry, decision) : IGNORE;
     case 'discard':
       return discarded(entry, decision.at);
   }

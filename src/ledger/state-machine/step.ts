@@ -53,7 +53,7 @@ export type Decision =
   | { kind: 'confirm'; at: number }
   /** The person wants the order sent, also where the API is known to have the number. */
   | { kind: 'resend'; at: number; job: string; who?: string }
-  /** Withdraw an order that was never sent; `heir` takes its place, carried by `job`. */
+  /** Withdraw an order that the API does not have; `heir` takes its place, carried by `job`. */
   | { kind: 'cancel'; at: number; heir?: { follower: Follower; job: string } }
   /** Discard a dead letter: the ledger forgets the order, but not what the API has. */
   | { kind: 'discard'; at: number };

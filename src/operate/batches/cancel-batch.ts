@@ -1,11 +1,9 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
 import { type Batch, isFinished as hasAllOutcomes } from '../../ledger/batches/batches.ts';
-import type { Entry } from '../../ledger/entry.ts';
+import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
-import { aloneOf, ordersUnderWay } from '../../ledger/job.ts';
-import { cancelledResult } from '../../ledger/ledger.ts';
-import { next } from '../../ledger/state-machine/next.ts';
+import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type BatchView, CORRECT_FILE } from './list-batches.ts';
@@ -24,8 +22,8 @@ const LOOKS = 20;
 const GIVEN_BACK = 1_200;
 
 /**
- * Cancels every order of a batch that was certainly never sent, and the part of its file that is not admitted yet.
- * Orders that were or may have been sent continue. A held batch is released.
+ * Cancels every order of a batch that the API does not have, and the part of its file that is not admitted yet. Orders that may
+ * have been sent get their outcome first: the daemon withdraws those that the API's list does not show. A held batch is released.
  */
 export async function cancelBatch({ batch: name, no, counts }: Batch, context: OperatorContext): Promise<Cancelled> {
   const { batches, clock, store, ledger, operator } = context;
@@ -82,7 +80,7 @@ export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled, l
   const { cancelled, accepted, underWay, reading, unread = 0 } = end;
   const kept = [
     accepted > 0 ? `${counted(accepted, 'order')} had been accepted before (${listed})` : '',
-    underWay > 0 ? `${counted(underWay, 'order')} may have been sent and could not be cancelled` : '',
+    underWay > 0 ? underWayText(underWay) : '',
     reading
       ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`
       : '',
@@ -93,6 +91,14 @@ export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled, l
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
   if (isInVain(end)) return `Too late: no order of ${batch} could be cancelled${more}.`;
   return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.`;
+}
+
+function underWayText(orders: number): string {
+  const which =
+    orders === 1
+      ? "it is cancelled if the API's list does not show it"
+      : "those that the API's list does not show are cancelled";
+  return `${counted(orders, 'order')} may have been sent: ${which}`;
 }
 
 /** By whom and when a batch was cancelled; undefined if it was not. */
@@ -112,23 +118,11 @@ async function cancelUnsent(batch: string, context: OperatorContext): Promise<nu
   })) {
     const isCounted = await context.batches.counted(batch);
     const uncounted = entries.filter(({ ordinal }) => !isCounted(ordinal));
-    const done = await Promise.all(uncounted.map((entry) => cancelOrder(entry, context)));
+    const parts = { ...context, policy: policyOf(context.config) };
+    const done = await Promise.all(uncounted.map((entry) => withdraw(entry, context.operator.did('cancelled'), parts)));
     cancelled += done.filter(Boolean).length;
   }
   return cancelled;
-}
-
-/** If a duplicate in another file waits for the order, that file sends it. */
-async function cancelOrder(
-  entry: Entry,
-  { ledger, queue, store, config, operator }: OperatorContext,
-): Promise<boolean> {
-  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
-  const heir = first && { follower: first, job: queue.nameJob() };
-  const step = next(entry, { kind: 'cancel', at: store.time.now(), ...(heir ? { heir } : {}) }, policyOf(config));
-  if (!(await ledger.take(entry, step, operator.did('cancelled'), { followers: marks }))) return false;
-  if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
-  return true;
 }
 
 async function countUnderWay(batch: string, { ledger, store }: OperatorContext): Promise<number> {

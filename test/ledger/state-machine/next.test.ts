@@ -252,10 +252,10 @@ describe('next', () => {
     ],
     ['an order that was never sent is canceled', queued, { kind: 'cancel', at: 1 }, 'cancel'],
     [
-      'an order that may have been sent is not canceled',
-      { ...queued, maybeSentAt: 1 },
+      'an order that the list does not show after an attempt is canceled',
+      { ...queued, state: 'retry', attempt: 1, maybeSentAt: 1 },
       { kind: 'cancel', at: 1 },
-      'ignore',
+      'cancel',
     ],
   ])('%s', (_, entry, event, expected) => {
     expect(short(next(entry, event, policy))).toBe(expected);
