@@ -54,8 +54,8 @@ export function onLoss(redis: Redis, ms: number, tryAgain: () => Promise<void>, 
 }
 
 /**
- * How long after a reconnect the other daemons are waited for, in milliseconds: they try once a second, and then compare the
- * ledger with what they remember.
+ * How long after a restart of Redis the other daemons are waited for, in milliseconds: they try once a second, and then compare
+ * the ledger with what they remember.
  */
 const OTHERS_BACK = 5_000;
 
@@ -64,42 +64,60 @@ const LATELY = 60_000;
 const MOST_LOSSES = 1_000;
 
 /**
- * `isSteady`: false while the connection is lost, and shortly after it is back. A Redis that comes back may have lost what another
- * daemon wrote last, and only that daemon knows: nothing is sent until it has had the time to say so. `timesLost`: how often it was
- * lost within a minute; 0 while it is steady.
+ * `isSteady`: false while the connection is lost, and shortly after it is back from a restart or a failover. A Redis that comes back
+ * may have lost what another daemon wrote last, and only that daemon knows: nothing is sent until it has had the time to say so.
+ * `timesLost`: how often the connection was lost within a minute; 0 while it is steady.
  */
 export type Steadiness = { isSteady: () => boolean; timesLost: () => number };
 
 /** Watches a connection that is ready. */
-export function watchSteadiness(redis: Pick<Redis, 'on'>, clock: Pick<Clock, 'monotonic'>): Steadiness {
-  let isAway = false;
-  let backAt = Number.NEGATIVE_INFINITY;
+export function watchSteadiness(redis: Pick<Redis, 'on' | 'info'>, clock: Pick<Clock, 'monotonic'>): Steadiness {
+  let connection = 0;
+  let isKnown = true;
+  let run: string | undefined;
+  /** When this run of Redis was seen first. */
+  let since = Number.NEGATIVE_INFINITY;
   let losses: number[] = [];
-  const isSteady = () => !isAway && clock.monotonic() - backAt >= OTHERS_BACK;
+  const isSteady = () => isKnown && clock.monotonic() - since >= OTHERS_BACK;
   redis.on('close', () => {
     // A try to reconnect that fails closes, too.
-    if (!isAway) losses = [...lately(), clock.monotonic()].slice(-MOST_LOSSES);
-    isAway = true;
+    if (isKnown) losses = [...lately(), clock.monotonic()].slice(-MOST_LOSSES);
+    isKnown = false;
+    connection += 1;
   });
-  redis.on('ready', () => {
-    isAway = false;
-    backAt = clock.monotonic();
-  });
+  redis.on('ready', () => void recognize(clock.monotonic()));
+  void recognize(since);
   return { isSteady, timesLost: () => (isSteady() ? 0 : lately().length) };
 
-  function lately(): number[] {
-    const since = clock.monotonic() - LATELY;
-    return losses.filter((at) => at >= since);
+  async function recognize(at: number): Promise<void> {
+    const before = connection;
+    const found = await runOf(redis);
+    if (before !== connection) return;
+    if (found === undefined || found !== run) since = at;
+    run = found;
+    isKnown = true;
   }
+
+  function lately(): number[] {
+    const from = clock.monotonic() - LATELY;
+    return losses.filter((at) => at >= from);
+  }
+}
+
+/** What changes when Redis restarts or another server takes over; undefined where the server does not show it. */
+async function runOf(redis: Pick<Redis, 'info'>): Promise<string | undefined> {
+  const info = await redis.info().catch(() => '');
+  const [run, history] = [/^run_id:(\S+)/m.exec(info)?.[1], /^master_replid:(\S+)/m.exec(info)?.[1]];
+  return run === undefined ? undefined : `${run} ${history ?? ''}`;
 }
 
 /** For a Redis that is lost again and again: orders are sent when a connection has lasted for some seconds. */
 export const LOST_REMEDY =
   'Find out what ends the connections: the log of Redis, a proxy or firewall between, an idle timeout, or a restart in a loop.';
 
-/** `Redis was lost 14 times within a minute`. */
+/** `it was lost 14 times within a minute`, of Redis. */
 export function lostText(times: number): string {
-  return `Redis was lost ${times === 1 ? 'once' : `${times} times`} within a minute`;
+  return `it was lost ${times === 1 ? 'once' : `${times} times`} within a minute`;
 }
 
 /** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */

@@ -1114,7 +1114,21 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/redis/connection-end.ts',
     find: 'const OTHERS_BACK = 5_000;',
     replace: 'const OTHERS_BACK = 0;',
-    tests: ['test/trouble/rollback.test.ts'],
+    tests: ['test/redis/connect.test.ts'],
+  },
+  {
+    without: 'the time at which a run of Redis was seen first',
+    file: 'src/redis/connection-end.ts',
+    find: 'if (found === undefined || found !== run) since = at;',
+    replace: 'since = found === run ? Number.NEGATIVE_INFINITY : at;',
+    tests: ['test/redis/connect.test.ts'],
+  },
+  {
+    without: 'the withdrawal of an order that was being sent when its file was cancelled',
+    file: 'src/deliver/delivery.ts',
+    find: "if (await isWithdrawn(before, deps)) return 'done';",
+    replace: '',
+    tests: ['test/deliver/delivery.test.ts'],
   },
   {
     without: 'fresh intents after a wait for a place',

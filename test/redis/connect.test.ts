@@ -7,6 +7,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
 import { explainLoss, watchSteadiness } from '../../src/redis/connection-end.ts';
 import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
+import { takeOver } from '../support/redis-way.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -134,24 +135,64 @@ describe('a command that loses its connection', () => {
   });
 });
 
-it('a connection is steady until it is lost, and again 5 s after it is back', async () => {
-  const redis = await connectRedis(server.url, { probe });
-  let now = systemClock.monotonic();
-  const { isSteady, timesLost } = watchSteadiness(redis, { monotonic: () => now });
-  expect([isSteady(), timesLost()]).toEqual([true, 0]);
-  const closed = once(redis, 'close');
-  const back = once(redis, 'ready');
-  await admin.client('KILL', 'ID', await redis.client('ID'));
-  await closed;
-  expect([isSteady(), timesLost()]).toEqual([false, 1]);
-  now += 3_600_000;
-  expect([isSteady(), timesLost()]).toEqual([false, 0]);
-  await back;
-  now += 4_999;
-  expect(isSteady()).toBe(false);
-  now += 1;
-  expect(isSteady()).toBe(true);
-  await redis.quit();
+describe('a connection', () => {
+  /** What `watchSteadiness` says of a connection that a test loses, by a clock of its own. */
+  async function openWatched() {
+    const redis = await connectRedis(server.url, { probe });
+    let now = systemClock.monotonic();
+    let recognized = 0;
+    const watched = {
+      on: redis.on.bind(redis),
+      info: async () => {
+        const info = await redis.info();
+        recognized += 1;
+        return info;
+      },
+    };
+    const steadiness = watchSteadiness(watched as never, { monotonic: () => now });
+    await until('the first run', () => recognized === 1);
+    return {
+      ...steadiness,
+      pass(ms: number): void {
+        now += ms;
+      },
+      /** Resolves when it is lost. */
+      async lose(): Promise<void> {
+        const closed = once(redis, 'close');
+        await admin.client('KILL', 'ID', await redis.client('ID'));
+        await closed;
+      },
+      /** Resolves when it is back and the run of the server is known. */
+      back: (times: number) => until('the run', () => recognized === times),
+      [Symbol.asyncDispose]: async () => void (await redis.quit()),
+    };
+  }
+
+  it('is steady until it is lost, and again as soon as it is back at the same run of Redis', async () => {
+    await using line = await openWatched();
+    expect([line.isSteady(), line.timesLost()]).toEqual([true, 0]);
+    await line.lose();
+    expect([line.isSteady(), line.timesLost()]).toEqual([false, 1]);
+    line.pass(3_600_000);
+    expect([line.isSteady(), line.timesLost()]).toEqual([false, 0]);
+    await line.back(2);
+    expect(line.isSteady()).toBe(true);
+  });
+
+  it('is steady 5 s after it is back where Redis restarted or another server took over, however often it is lost since', async () => {
+    await using line = await openWatched();
+    await line.lose();
+    await takeOver(admin);
+    await line.back(2);
+    line.pass(2_000);
+    await line.lose();
+    await line.back(3);
+    expect([line.isSteady(), line.timesLost()]).toEqual([false, 2]);
+    line.pass(2_999);
+    expect(line.isSteady()).toBe(false);
+    line.pass(1);
+    expect([line.isSteady(), line.timesLost()]).toEqual([true, 0]);
+  });
 });
 
 it('a unix socket works, with the database of its address', async () => {

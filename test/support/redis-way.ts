@@ -1,4 +1,5 @@
 import { createConnection, createServer, type Socket } from 'node:net';
+import type { Redis } from 'ioredis';
 import { LOGIN } from './test-redis.ts';
 import { listen } from './web-server.ts';
 
@@ -39,4 +40,10 @@ export async function openRedisWay(port: number) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** As after a failover: the server begins another history, and what it has may be older. */
+export async function takeOver(admin: Pick<Redis, 'replicaof'>): Promise<void> {
+  await admin.replicaof('127.0.0.1', 1);
+  await admin.replicaof('NO', 'ONE');
 }

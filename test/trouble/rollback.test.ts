@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openOddApi } from '../support/odd-api.ts';
-import { openRedisWay } from '../support/redis-way.ts';
+import { openRedisWay, takeOver } from '../support/redis-way.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
-import { csv, openTroublePlace, type TroublePlace } from './trouble-place.ts';
+import { csv, numbered, openTroublePlace, type TroublePlace } from './trouble-place.ts';
 
 /** The order numbers of the calls, as they were sent. */
 const sent = (calls: readonly { endpoint: string; order?: string }[]) =>
@@ -66,18 +66,20 @@ describe('after Redis was flushed', () => {
   });
 });
 
-it('a Redis that is lost again and again is named, and the orders that wait are sent when a connection lasts', async () => {
+it('a Redis that fails over again and again is named, and the orders that wait are sent when it lasts', async () => {
   await using api = await openOddApi();
   await using redis = await startTestRedis();
   await using way = await openRedisWay(redis.port);
+  await using admin = openAdmin(redis);
   await using place = await openTroublePlace(api, { redis: way.url, pace: QUICK });
   await until('the daemon', () => place.daemon.out().includes('po-sync is ready'));
-  const lose = () => {
+  const lose = async () => {
     way.cut();
+    await takeOver(admin);
     way.open();
   };
-  lose();
-  const breaking = setInterval(lose, 2_000);
+  await lose();
+  const breaking = setInterval(() => void lose(), 2_000);
   await using _ = { [Symbol.asyncDispose]: async () => clearInterval(breaking) };
   await place.drop('orders.csv', csv(['PO-1']));
   const waiting = async () => {
@@ -89,15 +91,46 @@ it('a Redis that is lost again and again is named, and the orders that wait are 
   expect(times).toBeGreaterThan(1);
   expect(wait).toMatchObject({
     orders: 1,
-    reason: expect.stringMatching(/^Redis was lost \d+ times within a minute$/),
+    reason: expect.stringMatching(/^it was lost \d+ times within a minute$/),
   });
-  expect((await place.run('doctor')).out).toMatch(/sends no orders: Redis was lost \d+ times within a minute/);
+  expect((await place.run('doctor')).out).toMatch(
+    /sends no orders because of Redis: it was lost \d+ times within a minute/,
+  );
   expect(sent(api.calls)).toEqual([]);
   clearInterval(breaking);
   await place.settled(['PO-1']);
   expect(sent(api.calls)).toEqual(['PO-1']);
   await until('its next heartbeat', async () => (await place.status()).daemons[0]?.redisLost === undefined);
 });
+
+it('orders are sent while the connections to Redis are lost every two seconds', async () => {
+  await using api = await openOddApi();
+  await using redis = await startTestRedis();
+  await using way = await openRedisWay(redis.port);
+  await using place = await openTroublePlace(api, { redis: way.url, pace: QUICK });
+  await until('the daemon', () => place.daemon.out().includes('po-sync is ready'));
+  let losses = 0;
+  const lose = () => {
+    way.cut();
+    way.open();
+    losses += 1;
+  };
+  lose();
+  const breaking = setInterval(lose, 2_000);
+  await using _ = { [Symbol.asyncDispose]: async () => clearInterval(breaking) };
+  const numbers = numbered(40);
+  await place.drop('first.csv', csv(numbers.slice(0, 20)));
+  await until('some losses', () => losses > 4);
+  await place.drop('second.csv', csv(numbers.slice(20)));
+  await place.settled(numbers);
+  expect(losses).toBeLessThan(30);
+  expect(sent(api.calls).sort()).toEqual(numbers.toSorted());
+});
+
+function openAdmin({ adminUrl }: { adminUrl: string }) {
+  const admin = new Redis(adminUrl);
+  return Object.assign(admin, { [Symbol.asyncDispose]: async () => admin.disconnect() });
+}
 
 /** After a rollback the list is read when no call of before can arrive any more. */
 const QUICK = 'settle: 500ms, timeout: 2s, backoff: { initial: 100ms, max: 1s }, probe: { initial: 250ms, max: 2s }';
@@ -113,9 +146,7 @@ it('a daemon that is back first sends no order that another one sent before Redi
     { url: api.url },
     { redis: wayOfOther.url, pace: QUICK, role: 'delivery' },
   );
-  await using admin = Object.assign(new Redis(redis.adminUrl), {
-    [Symbol.asyncDispose]: async () => admin.disconnect(),
-  });
+  await using admin = openAdmin(redis);
   await until('both daemons', () => [one, other].every(({ daemon }) => daemon.out().includes('po-sync is ready')));
   await one.run('pause', '--reason', 'test');
   await one.drop('first.csv', csv(['PO-1']));
@@ -134,6 +165,7 @@ it('a daemon that is back first sends no order that another one sent before Redi
   for (const [key, value, left] of copy) {
     if (value !== null) await admin.restore(key, Math.max(left, 0), value);
   }
+  await takeOver(admin);
   const [breaker = ''] = keys.filter((key) => key.endsWith(':breaker'));
   await admin.hdel(breaker, 'hold:operator');
 

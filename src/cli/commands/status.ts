@@ -167,7 +167,8 @@ function daemonsText({ daemons, now }: Status, start: string, paint: Paint): str
   if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with ${start}`;
   const each = daemons.map(({ host, pid, since, version, role, silentMs, redisLost }) => {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
-    const loss = redisLost === undefined ? '' : `, ${paint('bad', `sends nothing: ${lostText(redisLost)}`)}`;
+    const loss =
+      redisLost === undefined ? '' : `, ${paint('bad', `sends nothing because of Redis: ${lostText(redisLost)}`)}`;
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}`;
   });
   return `${daemonCounts(daemons)}: ${each.join(', ')}`;

@@ -53,7 +53,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
 /** A connection that was lost once may have been a restart of Redis; the next heartbeat is without it. */
 function lostRedis({ pid, redisLost = 0 }: Pick<LivingDaemon, 'pid' | 'redisLost'>): Finding[] {
   if (redisLost === 0) return [];
-  const message = `process ${pid} sends no orders: ${lostText(redisLost)}`;
+  const message = `process ${pid} sends no orders because of Redis: ${lostText(redisLost)}`;
   return [{ check: 'daemon', state: 'warn', message, remedy: LOST_REMEDY }];
 }
 

@@ -198,7 +198,7 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
     case 'slow-down':
       return `the end of a wait that the API asked for${more}`;
     case 'redis':
-      return `a connection to Redis that lasts 5 s${why}`;
+      return `a Redis that lasts${why}`;
     case 'retry':
       return `its next attempt${why}`;
     case 'rate-limit':

@@ -97,7 +97,7 @@ describe('the status', () => {
     const [daemon] = STATUS.daemons;
     const status = { ...STATUS, daemons: daemon ? [{ ...daemon, redisLost: 14 }] : [] };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      'host-a:4711 for 2 h (0.1.0), sends nothing: Redis was lost 14 times within a minute\n',
+      'host-a:4711 for 2 h (0.1.0), sends nothing because of Redis: it was lost 14 times within a minute\n',
     );
   });
 

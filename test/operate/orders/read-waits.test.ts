@@ -105,7 +105,7 @@ describe('the orders that wait', () => {
     let times = 3;
     await using sender = await startBeating('delivery', () => times);
     expect(await waitsOf(rig)).toMatchObject([
-      { for: 'redis', reason: 'Redis was lost 3 times within a minute', orders: 1 },
+      { for: 'redis', reason: 'it was lost 3 times within a minute', orders: 1 },
     ]);
     {
       await using _steady = await startBeating();

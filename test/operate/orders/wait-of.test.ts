@@ -41,7 +41,7 @@ const ROWS: Row[] = [
     { state: 'queued' },
     NOW,
     { redisLost: 14 },
-    'a connection to Redis that lasts 5 s: Redis was lost 14 times within a minute',
+    'a Redis that lasts: it was lost 14 times within a minute',
     '',
   ],
   [
