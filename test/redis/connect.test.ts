@@ -136,7 +136,7 @@ describe('a command that loses its connection', () => {
 });
 
 describe('a connection', () => {
-  /** What `watchSteadiness` says of a connection that a test loses, by a clock of its own. */
+  /** What `watchSteadiness` says of a connection that a test loses, by the clock of the test. */
   async function openWatched() {
     const redis = await connectRedis(server.url, { probe });
     let now = systemClock.monotonic();
@@ -181,8 +181,8 @@ describe('a connection', () => {
 
   it('is steady 5 s after it is back where Redis restarted or another server took over, however often it is lost since', async () => {
     await using line = await openWatched();
-    await line.lose();
     await takeOver(admin);
+    await line.lose();
     await line.back(2);
     line.pass(2_000);
     await line.lose();
