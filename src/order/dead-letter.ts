@@ -175,3 +175,19 @@ export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
   const others = pointer === undefined ? lines.filter((one) => one !== line) : [];
   return [placeText(location), ...others.map((one) => placeText({ line: one }))];
 }
+
+/** Whether only the other rows of its file made a value, or a row, doubtful. */
+export function isOfTable({ code, value }: Problem): boolean {
+  return code === 'cut-off' || (code === 'two-readings' && value === '');
+}
+
+/** The readings of these problems by value; those of a complete row have an empty value. */
+export function readingsIn(held: readonly Problem[]): Map<string, string> {
+  return new Map(held.map(({ value, message }) => [value, firstPart(value, message)]));
+}
+
+/** The readings in the message of a problem, without the remedy. */
+function firstPart(value: string, message: string): string {
+  const [readings = ''] = message.split(/;|, and is unchanged|, because the encoding/);
+  return value === '' || readings.startsWith('"') ? readings : `${JSON.stringify(value)} ${readings}`;
+}

@@ -1,3 +1,5 @@
+import { controlCharacterIn } from './text.ts';
+
 /**
  * Letters that look like one of the Latin alphabet, in the fonts that programs show tables in (Unicode Technical
  * Standard 39, confusables; the common ones of Greek and Cyrillic).
@@ -76,4 +78,10 @@ export function lookAlikeIn(text: string): string | undefined {
     if (BLANK.test(character) || DIGIT.test(character) || character.normalize('NFKC') !== character) return true;
     return isMixed && LETTERS.has(character);
   });
+}
+
+/** `"–" (U+2013)`; a character that cannot be seen without itself. */
+export function characterName(character: string): string {
+  const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return controlCharacterIn(character) === undefined ? `"${character}" (U+${point})` : `U+${point}`;
 }

@@ -1,9 +1,10 @@
 import { fileTitle } from '../order/batch.ts';
 import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
-import type { Doubt, FixFacts, SourceRecord } from '../order/record.ts';
+import type { Doubt, FixFacts } from '../order/record.ts';
 import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
 import type { Columns } from './columns.ts';
 import {
+  cellsOf,
   guessedReadings,
   isDamaged,
   isOfOtherBatch,
@@ -12,6 +13,7 @@ import {
   quoted,
   type Returned,
   readingsOfReturned,
+  unchanged,
   unknownReadings,
 } from './read-fix-file.ts';
 
@@ -92,6 +94,9 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
         if (readings !== undefined) doubts.push({ field: columns.header[column] ?? field, value: now, readings });
       }
     }
+    const ofRow = row.before?.get('');
+    if (ofRow !== undefined && valuesIn(row, table).every(({ was, now }) => was === now))
+      doubts.push({ field: '', value: '', readings: unchanged(ofRow) });
     const own = returned.map((cell, column) => restored.get(column) ?? cell);
     return { cells: own, returned, facts: { ...facts, ...(doubts.length > 0 && { doubts }) }, restored };
   }
@@ -163,10 +168,6 @@ function addedReadings({ field, now, isQuantity }: Value, { summary, known }: Fi
   return known[field].length > 0 ? undefined : unknownReadings(now, isQuantity);
 }
 
-function cellsOf(record: SourceRecord | undefined): readonly string[] | undefined {
-  return record?.kind === 'row' ? record.cells : undefined;
-}
-
 function valuesOf(originals: Originals | undefined, field: SentField): string[] {
   const column = originals?.at?.[field];
   if (originals === undefined || column === undefined) return [];
@@ -188,11 +189,10 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
       if (!isOfOtherBatch({ ...(fixTarget && { fixTarget }) }, originals)) {
         const places = [fixTarget?.place, line === undefined ? undefined : `line ${line}`];
         const number = (cells[columns.at.purchaseOrderNumber ?? -1] ?? '').trim();
-        const isNumbered = number !== '';
-        if (isNumbered) (fixTarget === undefined && line === undefined ? added : kept).add(number);
+        if (number !== '') (fixTarget === undefined && line === undefined ? added : kept).add(number);
         for (const place of places) {
           if (place !== undefined) named.set(place, at);
-          if (place !== undefined && isNumbered) numbered.add(place);
+          if (place !== undefined && number !== '') numbered.add(place);
         }
       }
       for (const { field, was = '', now } of rows.compared(cells)) {

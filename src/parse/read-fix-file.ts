@@ -3,10 +3,10 @@ import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
 import { batchTitle } from '../order/batch.ts';
 import { ROW_SETTLED, readFixNote } from '../order/fixing.ts';
-import { lookAlikeIn, plainLook } from '../order/look-alike.ts';
+import { characterName, lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
 import { isOtherLetters, isSpreadsheetDamage, isSpreadsheetForm, isUnsureDamage } from '../order/spreadsheet.ts';
-import { controlCharacterIn, shorten, textFault } from '../order/text.ts';
+import { shorten, textFault } from '../order/text.ts';
 import { isGzip, readStart } from './bytes.ts';
 import { isUncertain, readingsOf } from './code-pages.ts';
 import type { Columns } from './columns.ts';
@@ -201,11 +201,11 @@ function mayAnswer({ isQuantity, code }: Returned): boolean {
 export function readingsOfReturned(returned: Returned, before: string | undefined): string | undefined {
   const { was, now, isQuantity, mayBeChanged, code = '' } = returned;
   if (now.trim() === '') return undefined;
-  if (before !== undefined) return `${before}, and is unchanged since it was held`;
+  if (before !== undefined) return unchanged(before);
   const isSame = was === now;
   const alike = isSame ? undefined : lookAlikeIn(now.trim());
   if (alike !== undefined)
-    return `${quoted(now)} contains ${named(alike)}: it can be that, or ${quoted(plainLook(now))}`;
+    return `${quoted(now)} contains ${characterName(alike)}: it can be that, or ${quoted(plainLook(now))}`;
   if (was === undefined) return mayBeChanged ? unknownReadings(now, isQuantity) : undefined;
   if (isSame) return undefined;
   if (mayBeChanged && (isUnsureDamage(was, now) || isSpreadsheetDamage(was, now)))
@@ -235,15 +235,15 @@ export function guessedReadings(code: string | undefined, now: string, isQuantit
   return code?.includes('spreadsheet-rewrite') ? unknownReadings(now, isQuantity) : undefined;
 }
 
-function isAscii(text: string): boolean {
-  return !/[^\0-\x7f]/.test(text);
-}
+export const unchanged = (readings: string): string => `${readings}, and is unchanged since it was held`;
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 export function quoted(text: string): string {
   return JSON.stringify(shorten(text, 60));
 }
 
-function named(character: string): string {
-  const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  return controlCharacterIn(character) === undefined ? `"${character}" (U+${point})` : `U+${point}`;
+/** The cells of a row. */
+export function cellsOf(record: SourceRecord | undefined): readonly string[] | undefined {
+  return record?.kind === 'row' ? record.cells : undefined;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import { type DeadLetter, isOfTable, placesOf, readingsIn } from '../order/dead-letter.ts';
 import { ALREADY_CORRECTED, placeText } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { isMultiByte } from '../parse/code-pages.ts';
@@ -209,8 +209,7 @@ async function deadLettersIn(
     const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
     next += lines.length;
-    const held = problems.filter(({ code }) => DOUBTS.includes(code));
-    const readings = new Map(held.map(({ value, message }) => [value, firstPart(value, message)]));
+    const readings = readingsIn(problems.filter(({ code }) => DOUBTS.includes(code)));
     const lacks = lacksIn(problems);
     // A row that is another order already may be left out.
     const wanted = deadLetter.code === ALREADY_CORRECTED ? places.filter((at) => at !== placeText(location)) : places;
@@ -219,6 +218,9 @@ async function deadLettersIn(
       if (places.length > 1) orders.set(place, wanted);
       if (readings.size > 0) doubted.set(place, readings);
     }
+    if (location.pointer !== undefined) continue;
+    for (const [line, held] of Map.groupBy(problems.filter(isOfTable), (one) => one.line))
+      doubted.set(`line ${line}`, new Map([...readings, ...readingsIn(held)]));
   }
   return { doubted, orders, together: togetherIn(incomplete), incomplete, open, numbers };
 }
@@ -230,12 +232,6 @@ async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
   for await (const chunk of createReadStream(path.join(folder, 'dead-letters.json')))
     for (const { value } of parser.write(chunk as Buffer)) yield value as DeadLetter;
   for (const { value } of parser.end()) yield value as DeadLetter;
-}
-
-/** The readings in the message of a problem, without the remedy. */
-function firstPart(value: string, message: string): string {
-  const [readings = ''] = message.split(/;|, and is unchanged|, because the encoding/);
-  return readings.startsWith('"') ? readings : `${JSON.stringify(value)} ${readings}`;
 }
 
 /** Whatever is wrong with the file itself is reported when it is inspected. */

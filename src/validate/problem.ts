@@ -215,7 +215,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-
     case 'row-in-doubt':
       return `a row of this order may be missing: ${value} and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write ${CONFIRMED} into _error_check of its rows in the fix file`;
     case 'cut-off':
-      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, or add a line end to its last line. For your operator: finalNewline: optional in the mapping accepts it`;
+      return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, or enter the complete value. For your operator: finalNewline: optional in the mapping accepts it`;
     case 'repeated-row':
       return `${value}: either the row was copied by mistake or corrected, or the item is ordered twice; remove one of the rows, or enter the sum of both quantities in one and remove the other. In a fix file, also write ${CONFIRMED} into _error_check of each remaining row of the order. For your operator: if both rows are always meant, set repeatedRows: allow in the mapping of the source`;
     case 'fix-row-twice':

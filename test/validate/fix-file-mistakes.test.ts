@@ -747,3 +747,63 @@ describe('a fix file of a source with a named encoding', () => {
     expect((await round.drops(latin)).sent).toEqual([{ 'PO-1': ['2 MATNR encoding-unsure'] }]);
   });
 });
+
+describe('a row that only the other rows of its file made doubtful', () => {
+  const PRICED = `${HEADER},PREIS`;
+  const P_2 = (quantity: number) => order('P-2', ['B-1', quantity]);
+  const CUT = `${HEADER}\nP-1,A-1,50\nP-2,B-1,5`;
+  const MOVED = `${PRICED}\nP-1,A-1,5,\nP-3,A-2,7,9\nP-4,A-3,8,4\nP-2,8,4,\n`;
+  const SIGN = `${HEADER}\nP-1,A-1,"1,5"\nP-3,A-1,1.5\nP-2,B-1,2.400\n`;
+
+  test.each([
+    [
+      'the end of a file without a line end',
+      CUT,
+      /^MENGE: "5" may be only the beginning of the value: .*, and is unchanged since it was held/,
+    ],
+    [
+      'a row that may lack an empty cell',
+      MOVED,
+      /^: the row can be read as it is .*, and is unchanged since it was held/,
+    ],
+  ])('stays held when its fix file comes back unchanged, until it is confirmed: %s', async (_, input, message) => {
+    round = await openFixRound(input, ERP, (number) => number !== 'P-2');
+    for (let times = 0; times < 2; times += 1) {
+      const { sent, messages } = await round.drops(round.written().text);
+      expect(sent).toEqual([{ 'P-2': [expect.any(String)] }]);
+      expect(messages).toEqual([expect.stringMatching(message)]);
+    }
+    const { sent } = await round.drops(
+      textOf(withCells(rowsOf(round.written().text), 0, { _error_check: 'confirmed' })),
+    );
+    expect(sent).toMatchObject([{ purchaseOrderNumber: 'P-2' }]);
+  });
+
+  test('stays held where the rows that came back with it have one decimal sign only', async () => {
+    round = await openFixRound(SIGN, { ...ERP, quantity: 'number' }, (number) => number === 'P-3');
+    for (let times = 0; times < 2; times += 1) {
+      const { sent, messages } = await round.drops(round.written().text);
+      expect(sent).toEqual([order('P-1', ['A-1', 1.5]), { 'P-2': [expect.any(String)] }]);
+      expect(messages).toEqual([expect.stringMatching(/^MENGE: "2\.400" can be read in two ways/)]);
+    }
+  });
+
+  test('is sent when the rest of its value was added', async () => {
+    round = await openFixRound(CUT, ERP, (number) => number !== 'P-2');
+    const { sent } = await round.drops(textOf(withCells(rowsOf(round.written().text), 0, { MENGE: '50' })));
+    expect(sent).toEqual([P_2(50)]);
+  });
+
+  test('is sent when the empty cell was inserted', async () => {
+    round = await openFixRound(MOVED, ERP, (number) => number !== 'P-2');
+    const cells = { MATNR: 'B-1', MENGE: '8', PREIS: '4' };
+    const { sent } = await round.drops(textOf(withCells(rowsOf(round.written().text), 0, cells)));
+    expect(sent).toEqual([P_2(8)]);
+  });
+
+  test('does not hold another row of its order with the same value', async () => {
+    round = await openFixRound(`${HEADER}\nP-2,A-1,5\nP-2,B-1,5`, ERP);
+    const { sent } = await round.drops(textOf(withCells(rowsOf(round.written().text), 1, { MENGE: '50' })));
+    expect(sent).toEqual([order('P-2', ['A-1', 5], ['B-1', 50])]);
+  });
+});
