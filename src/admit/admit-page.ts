@@ -3,7 +3,7 @@ import type { RowClaim } from '../ledger/commits.ts';
 import { createDeadLetters, type DeadLetters } from '../ledger/dead-letters.ts';
 import { type Job, jobSize } from '../ledger/job.ts';
 import { createKnownInvalid, type KnownInvalid, resultsShownBefore, wereCorrected } from '../ledger/known-invalid.ts';
-import type { Counted, Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Retention } from '../ledger/retention.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { entered } from '../ledger/state-machine/next.ts';
@@ -11,10 +11,8 @@ import { SWEEP_AFTER } from '../ledger/state-machine/step.ts';
 import { orderNotAdmitted } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
 import { batchTitle } from '../order/batch.ts';
-import { fingerprintOf } from '../order/digest.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
-import { problemText } from '../order/record.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
 import { createFixGuard } from './fix-guard.ts';
@@ -29,9 +27,6 @@ export type AdmitPageDeps = {
   retention: Pick<Retention, 'shown'>;
   log: Log;
 };
-
-/** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
-type Ended = Counted & { fingerprint: string; line: number; reason: string };
 
 /** A plan to send. */
 type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
@@ -67,15 +62,25 @@ async function countInvalid(line: Admitting, batch: Batch, invalid: readonly Inv
   if (invalid.length === 0) return;
   const at = line.store.time.now();
   const left = planning.REASONS_KEPT - (await line.batches.resultsKept(batch.batch));
-  const ended = invalid.map((order, i) => endedInvalid(order, at, i < left));
+  const done = await sentAndDone(line, batch, invalid);
+  const ended = invalid.map((order, i) => {
+    const result = done.has(order) ? planning.sentAndDoneResult(at) : planning.invalidResult(order, at, i < left);
+    return planning.endedInvalid(order, result);
+  });
   await count(line, batch, ended);
 }
 
-function endedInvalid(order: InvalidOrder, at: number, isKept: boolean): Ended {
-  const { ordinal, number, records, place, problems } = order;
-  const reason = problems.slice(0, 1).map(problemText).join('');
-  const result = planning.invalidResult(order, at, isKept);
-  return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
+/** Those that are done and were sent before: their dead letters are settled, and they are not forgotten. */
+async function sentAndDone(line: Admitting, batch: Batch, invalid: readonly InvalidOrder[]) {
+  const candidates = invalid.filter(({ ifWanted }) => ifWanted !== undefined);
+  const known = await line.ledger.lookup(candidates.map(({ number }) => number));
+  const done = candidates.filter((order, i) => planning.isSentAndDone(order, known[i]));
+  const numbers = done.map(({ number }) => number);
+  const at = line.store.time.now();
+  if (batch.kind === 'export') await line.deadLetters.closeCorrected(batch, numbers, at);
+  if (batch.kind === 'export') await line.knownInvalid.areWell(batch.source, numbers);
+  await line.retention.shown(numbers, at);
+  return new Set(done);
 }
 
 /** Each number occurs once among the orders. Orders that another process changed meanwhile are checked again. */
@@ -124,7 +129,7 @@ async function withoutOutcome({ batches }: Admitting, { batch }: Batch, orders: 
   return orders.filter(({ ordinal }) => !isCounted(ordinal));
 }
 
-async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<Ended[]> {
+async function endedIn({ batches, store }: Admitting, batch: Batch, plans: readonly Plan[]): Promise<planning.Ended[]> {
   const numbers = new Set(plans.flatMap(({ admission: one }) => (one.kind === 'conflict' ? [one.batchNo] : [])));
   const titles = new Map(await Promise.all([...numbers].map(async (no) => [no, await titleOf(no, batches)] as const)));
   const origin = (batchNo: number) => planning.originOf(batchNo, batch, titles);
@@ -138,7 +143,7 @@ async function endedIn({ batches, store }: Admitting, batch: Batch, plans: reado
 }
 
 /** An order that an export showed before with the same fault is a duplicate, so a person sees it once. */
-async function count(line: Admitting, batch: Batch, ended: readonly Ended[]): Promise<void> {
+async function count(line: Admitting, batch: Batch, ended: readonly planning.Ended[]): Promise<void> {
   const { store, ledger, knownInvalid } = line;
   const at = store.time.now();
   const bad = ended.filter(({ result }) => needsPerson(result.outcome));
@@ -157,7 +162,7 @@ async function count(line: Admitting, batch: Batch, ended: readonly Ended[]): Pr
 }
 
 /** Every order that needs a person has a line in the log. */
-function logDead({ log }: Admitting, { batch }: Batch, dead: readonly Ended[]): void {
+function logDead({ log }: Admitting, { batch }: Batch, dead: readonly planning.Ended[]): void {
   for (const { number: order, line, result, reason } of dead) {
     orderNotAdmitted(log, { batch, order, line, outcome: result.outcome, code: result.code, reason });
   }
@@ -211,7 +216,7 @@ async function enqueue(
     return 'valid' in rows ? [] : [{ ...plan, rows }];
   });
   if (isFixFile) await line.knownInvalid.corrected(planning.replacedBy(entering), line.batches);
-  const groups = inGroups(entering, jobSize(records));
+  const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
   return jobs.flatMap(({ late }) => late);
@@ -240,8 +245,4 @@ async function enterGroup(
 async function titleOf(no: number, batches: Pick<Batches, 'nameOf' | 'find'>): Promise<string | undefined> {
   const batch = await batches.nameOf(no);
   return batch && batchTitle(batch, (await batches.find(batch))?.name);
-}
-
-function inGroups<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -1,16 +1,20 @@
 import type { Batch } from '../ledger/batches/batches.ts';
-import type { Entry, Known, StoredResult } from '../ledger/entry.ts';
-import { cancelledResult } from '../ledger/entry.ts';
+import { cancelledResult, type Entry, isSameContent, type Known, type StoredResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
-import { digestOf } from '../order/digest.ts';
+import type { Counted } from '../ledger/ledger.ts';
+import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import type { Problem } from '../order/record.ts';
+import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
+import { type Problem, problemText } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 import type { Corrects } from './fix-guard.ts';
 
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
 export type FileFacts = { records: number; isFixFile: boolean; corrects?: Corrects | undefined };
+
+/** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
+export type Ended = Counted & { fingerprint: string; line: number; reason: string };
 
 /** The plan for one order. */
 export type Plan = { order: ValidOrder; digest: string; admission: Admission };
@@ -93,6 +97,24 @@ export function invalidResult(order: InvalidOrder, at: number, isKept: boolean):
   return isKept || isHeld ? { ...result, failed } : result;
 }
 
+/** An order that is done, and that was sent before with the same items: nobody has to settle it. */
+export function isSentAndDone({ ifWanted }: InvalidOrder, known: Known | undefined): boolean {
+  return (
+    known?.kind === 'accepted' && ifWanted !== undefined && isSameContent(known.compact.digest, digestOf(ifWanted))
+  );
+}
+
+/** The result of an order that is done and was sent before. With a message, because the report cannot find out. */
+export function sentAndDoneResult(at: number): StoredResult {
+  return { outcome: 'duplicate', attempts: 0, at, code: DUPLICATE, message: SENT_AND_DONE };
+}
+
+/** An order that failed a check, as it ends at admission. */
+export function endedInvalid({ ordinal, number, records, place, problems }: InvalidOrder, result: StoredResult): Ended {
+  const reason = problems.slice(0, 1).map(problemText).join('');
+  return { ordinal, number, result, fingerprint: fingerprintOf(records), line: place.line, reason };
+}
+
 function firstRead({ articles, itemsRead }: InvalidOrder) {
   return {
     ...(articles.length > 0 && { articles: articles.slice(0, ITEMS_KEPT) }),
@@ -171,4 +193,9 @@ export function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]
   const span = lines.length === 1 ? `${lines[0]}` : `${Math.min(...lines)}–${Math.max(...lines)}`;
   const numbers = plans.map(({ order }) => order.order.purchaseOrderNumber);
   return { id, name: `${name} ${span}`.slice(0, 200), batch, numbers };
+}
+
+/** Consecutive groups of at most this size. */
+export function inGroups<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -28,11 +28,13 @@ export type ValidOrder = Common & { valid: true; order: Order };
 
 /**
  * An order that is not sent, with every problem of its records. `articles` and `itemsRead`: as read, by `keptAsRead`.
- * `beside`: of rows without a number, those of the orders next to them that they may belong to.
+ * `beside`: of rows without a number, those of the orders next to them that they may belong to. `ifWanted`: what would be
+ * sent, if the file only says that the order is done already.
  */
 export type InvalidOrder = Common & { valid: false; problems: readonly Problem[]; articles: readonly string[] } & {
   itemsRead?: readonly string[];
   beside?: readonly string[];
+  ifWanted?: Order;
 };
 
 /** Article codes that are kept of an invalid order, so that people find it by them. */

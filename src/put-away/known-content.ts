@@ -129,11 +129,16 @@ function stateText({ kind }: Elsewhere): string {
 const CALLED_OFF =
   'If that order is no longer wanted, inform the supplier: the API cannot cancel an order. Then discard this one.';
 
+/** With other items than the order that was sent: delivered quantities, for example. */
+const DONE = 'It has other items here, and the file shows it as done. Compare both, then discard this one.';
+
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
 export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: string, content?: Order): InvalidOrder {
   const items = content ? `, as ${firstItems(content.items)}` : '';
   const taken = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
-  const advice = order.problems.some(({ code }) => code === 'called-off') ? CALLED_OFF : taken;
+  const isCalledOff = order.problems.some(({ code }) => code === 'called-off');
+  const isDone = order.ifWanted !== undefined;
+  const advice = isDone ? DONE : isCalledOff ? CALLED_OFF : taken;
   const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
   const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };

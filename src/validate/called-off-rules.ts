@@ -1,5 +1,5 @@
 import type { Mapping } from '../config/config.ts';
-import { plainName } from '../order/text.ts';
+import { plainName, trimBlanks } from '../order/text.ts';
 import { isNoCancellation } from './cancellation-names.ts';
 
 /** A column or key of `calledOff`. It replaces what its name says about cancelling. */
@@ -29,4 +29,91 @@ export function ruleFor(name: string, rules: readonly CalledOffRule[]): CalledOf
   if (rules.length === 0) return undefined;
   const plain = plainName(name);
   return rules.find((rule) => rule.plain === plain);
+}
+
+/** Why an order is not wanted: it is over without having been needed, it may be released later, or it is done already. */
+export type WhyNotWanted = 'ended' | 'notYet' | 'done';
+
+/** Values of a status column, in six languages. docs/files.md lists them. */
+export const STATUS_WORDS: Readonly<Record<WhyNotWanted, readonly string[]>> = {
+  ended: [
+    'refunded, rejected, declined, denied, expired, failed, trash, superseded, obsolete, replaced, returned, inactive, withdrawn, revoked, discarded, aborted, abandoned',
+    'abgelehnt, abgelaufen, ersetzt, retourniert, inaktiv, zurückgewiesen, zurückgezogen, widerrufen, verworfen, abgebrochen, erstattet, hinfällig, ungültig',
+    'rejeté, refusé, expiré, remplacé, remboursé, retourné, retiré, abandonné, inactif, obsolète',
+    'rechazado, vencido, caducado, expirado, reemplazado, sustituido, reembolsado, devuelto, retirado, descartado, inactivo, obsoleto',
+    'rifiutato, respinto, scaduto, sostituito, rimborsato, ritirato, scartato, inattivo',
+    'afgewezen, geweigerd, verlopen, vervallen, vervangen, terugbetaald, geretourneerd, ingetrokken, verwijderd, inactief',
+  ],
+  notYet: [
+    'draft, on hold, hold, blocked, suspended, parked, not approved, unapproved, not released, unreleased, not yet approved, not yet released, pending approval, pending release, pending review, awaiting approval, awaiting release, awaiting review, waiting for approval, waiting for release, to be approved, to be released, needs approval, requires approval, approval required, approval pending, in approval, in review, under review, submitted for approval, proposal, proposed, quote, quotation, requisition, template',
+    'Entwurf, gesperrt, zurückgestellt, geparkt, pausiert, nicht freigegeben, nicht genehmigt, noch nicht freigegeben, noch nicht genehmigt, wartet auf Freigabe, wartet auf Genehmigung, warten auf Freigabe, warten auf Genehmigung, Freigabe ausstehend, Genehmigung ausstehend, zur Freigabe, zur Genehmigung, zur Prüfung, in Freigabe, in Genehmigung, in Prüfung, in Klärung, wird geprüft, Vorschlag, Bestellvorschlag, Bestellanforderung, Angebot, Offerte, Anfrage, Vorlage',
+    "brouillon, bloqué, suspendu, non approuvé, non validé, en attente d'approbation, en attente de validation, à approuver, à valider, en cours d'approbation, en cours de validation, en révision, devis, proposition, demande d'achat, modèle",
+    'borrador, bloqueado, suspendido, en espera, no aprobado, sin aprobar, por aprobar, pendiente de aprobación, pendiente de autorización, en aprobación, en revisión, presupuesto, cotización, oferta, propuesta, plantilla',
+    'bozza, bloccato, sospeso, in sospeso, non approvato, da approvare, in attesa di approvazione, in approvazione, in revisione, preventivo, offerta, proposta, modello',
+    'concept, geblokkeerd, opgeschort, in de wacht, niet goedgekeurd, nog niet goedgekeurd, wacht op goedkeuring, wacht op vrijgave, ter goedkeuring, in beoordeling, offerte, voorstel, sjabloon',
+  ],
+  done: [
+    'delivered, fully delivered, shipped, fully shipped, fulfilled, goods received, fully received, completed, complete, closed, done, finished, invoiced, fully invoiced, billed, archived',
+    'geliefert, ausgeliefert, vollständig geliefert, komplett geliefert, zugestellt, versendet, versandt, verschickt, Wareneingang gebucht, erledigt, abgeschlossen, geschlossen, beendet, berechnet, fakturiert, verrechnet, abgerechnet, archiviert',
+    'livré, expédié, clôturé, fermé, terminé, soldé, facturé, archivé',
+    'entregado, enviado, expedido, cerrado, completado, finalizado, terminado, facturado, archivado',
+    'consegnato, spedito, evaso, chiuso, completato, concluso, fatturato, archiviato',
+    'geleverd, afgeleverd, verzonden, voltooid, afgerond, afgesloten, gesloten, afgehandeld, gefactureerd, gearchiveerd',
+  ],
+};
+
+/** Its letters, with umlauts as one letter or as two: `IN PRÜFUNG`, `in-Pruefung`, `InPrüfung`. */
+function lettersOf(text: string, umlaut: '' | 'e'): string {
+  return text
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/[äöü]/g, (one) => `${one.normalize('NFD')[0]}${umlaut}`)
+    .replaceAll('ß', 'ss')
+    .normalize('NFD')
+    .replace(/[^a-z]/g, '');
+}
+
+/** Also the feminine forms of Romance languages. */
+function formsOf(word: string): string[] {
+  const forms = [word, ...(/é$/.test(word) ? [`${word}e`] : []), ...(/o$/.test(word) ? [word.replace(/o$/, 'a')] : [])];
+  return forms.flatMap((form) => [lettersOf(form, ''), lettersOf(form, 'e')]);
+}
+
+const WHY = new Map(
+  (['done', 'notYet', 'ended'] as const).flatMap((why) =>
+    STATUS_WORDS[why].flatMap((words) =>
+      words.split(', ').flatMap((word) => formsOf(word).map((form): [string, WhyNotWanted] => [form, why])),
+    ),
+  ),
+);
+const LONGEST = 60;
+/** `90 - `, `90_`, `[C] `: a code before the word. */
+const CODE = /^(?:\[[A-Z]?\d{0,4}\]\s*|[A-Z]?\d{1,4}\s*[-–:.)_/|=]\s*|[A-Z]\s*[-–:)_|=]\s*|\d{2,4}\s+)(?=\p{L})/u;
+/** ` (2026-11-22)`, ` am 22.11.2026`: a date after it. */
+const DATE =
+  /(?<=\p{L})[\s,:]*\(?(?:(?:am|on|le|el|il|op|vom)\s+)?\d{1,4}[./-]\d{1,2}[./-]\d{0,4}(?:[ T]\d[\d:.]*Z?)?\)?$/u;
+const WORDS = /^[\p{L}\p{M} _./'’-]+$/u;
+
+/** A status without the code before its word. */
+export function withoutCode(status: string): string {
+  return status.replace(CODE, '');
+}
+
+/** Why a status says that an order is not wanted; undefined for any other status. Codes alone say nothing. */
+export function statusWhy(text: string): WhyNotWanted | undefined {
+  if (text.length > LONGEST) return undefined;
+  const words = withoutCode(text).replace(DATE, '');
+  return WORDS.test(words) ? WHY.get(lettersOf(words, '')) : undefined;
+}
+
+/** States of an order that is wanted, in words of other programs. */
+const WANTED =
+  /^(?:new|neue?r?|open|offen|created|angelegt|erfasst|active|aktiv|released|freigegeben|approved|genehmigt|confirmed|bestätigt|ordered|bestellt|nouve(?:au|lle)|nuev[oa]|nuov[oa]|nieuw)$/i;
+
+/** The message for `wrong-state`: a state that nobody explained may mean that the order is canceled. */
+export function wrongStateSentence(shown: string, value: string): string {
+  const advice = WANTED.test(trimBlanks(value))
+    ? 'use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping'
+    : 'if the order is canceled or not wanted, discard it; use NEW only if it is to be ordered. For your operator: if this column says which orders are canceled, name it in calledOff in the mapping instead of fields.orderState';
+  return `orders cannot be created in state ${shown}; ${advice}`;
 }

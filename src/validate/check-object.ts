@@ -6,7 +6,7 @@ import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
-import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
+import { type CheckedRow, faultOf, mappingOf, wantedItem } from './check-row.ts';
 import {
   isAbsent,
   keysBeside,
@@ -19,10 +19,14 @@ import {
   textIn,
 } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
+import { isOnlyDone } from './said-beside.ts';
 import { reportSaid } from './said-in-object.ts';
 
-/** One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is. */
-export type CheckedObject = { number: string; items?: Item[]; problems: Problem[] } & Partial<
+/**
+ * One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is,
+ * `ifWanted` when it is only done already.
+ */
+export type CheckedObject = { number: string; items?: Item[]; ifWanted?: Item[]; problems: Problem[] } & Partial<
   ReturnType<typeof keptAsRead>
 >;
 
@@ -41,7 +45,8 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   countsIn(value, place, rules, items, problems);
   nestedIn(value, number, place, rules, problems);
   if (problems.length === 0) return { number, items, problems };
-  return { number, ...asRead(value, rules.mapping), problems: placed(problems, place, rules) };
+  const ifWanted = isOnlyDone(problems, rules.mapping) ? { ifWanted: items } : {};
+  return { number, ...ifWanted, ...asRead(value, rules.mapping), problems: placed(problems, place, rules) };
 }
 
 /** The items of an order with problems, as read. */
@@ -91,6 +96,7 @@ export function checkObjectRow(record: ObjectRecord, given: ObjectRules): Checke
     number,
     ...itemAsRead(value, rules.mapping),
     problems: placed(found, place, rules),
+    ...(item && wantedItem(found, item, rules.mapping)),
     ...(loose && { loose }),
   };
 }

@@ -12,13 +12,15 @@ import { type MissingCell, withMissing } from '../parse/csv/moved-cells.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { columnNumbers, doubtProblems, type Fault, problemOf } from './problem.ts';
-import { type SaidInRow, watchSaid } from './said-beside.ts';
+import { isOnlyDone, type SaidInRow, watchSaid } from './said-beside.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
 export type CheckedRow = {
   record: SourceRecord;
   number: string;
   item?: Item;
+  /** What the item would be, of a row that is only done already. */
+  ifWanted?: Item;
   /** As read, of a row with a problem; no quantity where its column is not certain. */
   articleCode?: string;
   quantity?: string;
@@ -87,20 +89,20 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
   const articleCode = textOf(record, 'articleCode', rules, mapping.defaults.articleCode);
   if (record.cells.length !== table.columns.header.length) return wrongWidth({ record, number, articleCode }, rules);
   const quantity = textOf(record, 'quantity', rules, mapping.defaults.quantity);
-  const read = likelyQuantityOf(quantityOf(quantity, mapping, rules), mapping);
+  const amount = likelyQuantityOf(quantityOf(quantity, mapping, rules), mapping);
   const onlyState = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
   const state = textOf(record, 'orderState', rules, onlyState);
   const numberFault = numberFaultOf(number, mapping);
   const codeFault = codeFaultOf(articleCode, mapping);
   const said = mapping === rules.mapping ? saidIn(record.cells, quantity) : undefined;
   const isGood = numberFault === undefined && codeFault === undefined && said === undefined;
-  if (isGood && 'value' in read && state === onlyState && !isUnsure(record, rules))
-    return { record, number, item: { articleCode, quantity: read.value } };
+  if (isGood && 'value' in amount && state === onlyState && !isUnsure(record, rules))
+    return { record, number, item: { articleCode, quantity: amount.value } };
   const found: [Field, Fault | undefined, string][] = [
     ['purchaseOrderNumber', numberFault, number],
     ['orderState', state === onlyState ? undefined : 'wrong-state', state],
     ['articleCode', codeFault, articleCode],
-    ['quantity', 'fault' in read ? read.fault : undefined, quantity],
+    ['quantity', 'fault' in amount ? amount.fault : undefined, quantity],
   ];
   const problems = found.flatMap(([field, fault, value]) =>
     fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
@@ -111,7 +113,17 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
   }
   const loose = looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules)];
-  return { record, number, articleCode, quantity, problems: all, ...(loose && { loose }) };
+  const read = { record, number, articleCode, quantity, problems: all };
+  return {
+    ...read,
+    ...('value' in amount && wantedItem(all, { articleCode, quantity: amount.value }, mapping)),
+    ...(loose && { loose }),
+  };
+}
+
+/** The item of a row that is only done already. */
+export function wantedItem(problems: readonly Problem[], item: Item, mapping: Mapping): Pick<CheckedRow, 'ifWanted'> {
+  return isOnlyDone(problems, mapping) ? { ifWanted: item } : {};
 }
 
 /** What is wrong with a number or an article in a row. */

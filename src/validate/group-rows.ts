@@ -163,10 +163,10 @@ function orderOf(
   const isConfirmed = records.every((record) => record.isConfirmed);
   const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, { numbered, named }));
   const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing.length === 0;
-  if (items.length === rows.length && items.length <= LIMITS.items && isSound) {
-    const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items };
-    return { ordinal, number, place, records, valid: true, order };
-  }
+  const wanted = rows.flatMap(({ item, ifWanted }) => item ?? ifWanted ?? []);
+  const isComplete = wanted.length === rows.length && wanted.length <= LIMITS.items && isSound;
+  const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items: wanted };
+  if (isComplete && items.length === rows.length) return { ordinal, number, place, records, valid: true, order };
   const problems = rows.flatMap((row) => row.problems ?? []);
   if (rows.length > LIMITS.items) problems.push(problemOf('too-many-items', place, '', '', String(rows.length)));
   if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
@@ -174,7 +174,8 @@ function orderOf(
   problems.push(...missing.map((what) => problemOf('fix-row-missing', place, '', '', what)));
   if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
-  return { ordinal, number, place: faulty, records, valid: false, problems, ...keptAsRead(rows.map(itemAsRead)) };
+  const read = { ...keptAsRead(rows.map(itemAsRead)), ...(isComplete && { ifWanted: order }) };
+  return { ordinal, number, place: faulty, records, valid: false, problems, ...read };
 }
 
 function itemAsRead({ item, articleCode = '', quantity = '' }: CheckedRow): ReadItem {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { PoSyncError } from '../core/errors.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { errorColumnOf, fixNote, readFixNote } from '../order/fixing.ts';
-import { type CheckedOrder, createPager, keptAsRead } from '../order/order.ts';
+import { type CheckedOrder, createPager, type Item, keptAsRead } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -75,16 +75,18 @@ function ownOf(value: unknown): [string, unknown][] {
 }
 
 function withProblem(checked: CheckedObject, problem: Problem): CheckedObject {
-  const { items = [], problems, ...rest } = checked;
+  const { items = [], ifWanted: _, problems, ...rest } = checked;
   const read = items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
   return { ...keptAsRead(read), ...rest, problems: [...problems, problem] };
 }
 
 function orderOf(record: ObjectRecord, checked: CheckedObject, ordinal: number): CheckedOrder {
-  const { number, items, articles = [], itemsRead, problems } = checked;
+  const { number, items, ifWanted, articles = [], itemsRead, problems } = checked;
   const common = { ordinal, number, place: record.place, records: [record] };
-  if (items === undefined) return { ...common, valid: false, problems, articles, ...(itemsRead && { itemsRead }) };
-  return { ...common, valid: true, order: { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items } };
+  const orderWith = (all: Item[]) => ({ purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items: all });
+  if (items !== undefined) return { ...common, valid: true, order: orderWith(items) };
+  const read = { articles, ...(itemsRead && { itemsRead }), ...(ifWanted && { ifWanted: orderWith(ifWanted) }) };
+  return { ...common, valid: false, problems, ...read };
 }
 
 function lateOrder({ text, others }: OrderedRecord, ordinal: number): CheckedOrder {

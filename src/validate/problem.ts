@@ -13,7 +13,8 @@ import {
   type TextFault,
 } from '../order/text.ts';
 import { encodingRemedy } from '../order/wrong-encoding.ts';
-import { calledOffSentence, wrongStateSentence } from './said-beside.ts';
+import { wrongStateSentence } from './called-off-rules.ts';
+import { calledOffSentence } from './said-beside.ts';
 
 /** Everything that can be wrong with a record; the word is the problem's stable code. */
 export type Fault =

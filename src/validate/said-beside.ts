@@ -1,18 +1,20 @@
 import type { Mapping } from '../config/config.ts';
 import { CONFIRMED } from '../order/fixing.ts';
 import { calledOffIn } from '../order/other-reading.ts';
+import type { Problem } from '../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
-import { calledOffRules, ruleFor } from './called-off-rules.ts';
+import { calledOffRules, ruleFor, statusWhy, type WhyNotWanted, withoutCode } from './called-off-rules.ts';
 import { cancellationKind, isNoCancellation, NO } from './cancellation-names.ts';
 
 /**
- * What a column or key beside the fields can say about its record. `status`, `type` and `remark`: in words; `action`: in
+ * What a column or key beside the fields can say about its record. `status`, `otherStatus`, `type` and `remark`: in words; `action`: in
  * the codes of a program; `flag`: by any value but no; `word`: by yes or in words; `mark`: by yes; `release`: by no; `unit`:
  * that the quantity counts more than pieces; `change`: another quantity; `other`: another number or article; `open`: that
  * nothing is open; `sign`: that the quantity is below zero; `list`: further items.
  */
 type Kind =
   | 'status'
+  | 'otherStatus'
   | 'type'
   | 'remark'
   | 'action'
@@ -33,6 +35,11 @@ export type Said = 'called-off' | 'other-value' | 'nested';
 /** Names without case, spaces and separators. */
 const KINDS: readonly [Kind, RegExp][] = [
   ['action', /^(?:action(?:code)?|aktion|operation|op|change(?:type|indicator)|änderungskennzeichen)$/],
+  // The payment, the article or a transfer may be finished while the order is open: only plain words count there.
+  [
+    'otherStatus',
+    /^(?:pay|zahl|bezahl|finan|paiement|pago|pagamento|betaal|invoic|rechnung|faktur|bill|factur|fattur|credit|kredit|bonit|customer|kunde|client|cliente|klant|supplier|vendor|lieferant|fournisseur|proveedor|fornitore|leverancier|artic|artikel|artículo|product|produkt|material|sku|stock|lager|bestand|inventory|price|preis|user|account|konto|tax|steuer|contract|vertrag|project|projekt|sync|import|export|edi|transfer|übertrag|print|druck|e?mail|api|job|task|system).*(?:status|state|zustand)$/,
+  ],
   ['status', /status$|^(?:order|document|line|item)?state$|zustand$|^(?:estado|stato|statut)$/],
   ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
   [
@@ -91,9 +98,11 @@ const PACK =
 const known = new Map<string, Kind | undefined>();
 const MOST_KNOWN = 1_000;
 
+const plainOf = (name: string) => plainName(name).replace(/[-_.]/g, '');
+
 function kindOf(name: string): Kind | undefined {
   if (known.has(name)) return known.get(name);
-  const plain = plainName(name).replace(/[-_.]/g, '');
+  const plain = plainOf(name);
   const kind = cancellationKind(name) ?? KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
   if (known.size < MOST_KNOWN && name.length < 100) known.set(name, kind);
   return kind;
@@ -143,43 +152,46 @@ export function saidBeside(name: string, value: unknown, quantity = ''): Said | 
   return saidAs(kind, text, quantity);
 }
 
-const NOT_YET =
-  /^(?:draft|(?:on[- ]?)?hold|blocked|suspended|(?:not |un)approved|not released|pending|entwurf|gesperrt|zurückgestellt|nicht (?:freigegeben|genehmigt)|ausstehend|brouillon|borrador|bozza)$/i;
 const NOT_YET_MARK = /^(?:is)?(?:draft|onhold|hold|blocked|gesperrt)\??$/;
+const DONE_MARK = /^(?:is)?(?:archived|alreadyordered|bereitsbestellt|erledigt|done)\??$/;
 const FINAL = /^(?:rejected|denied|declined|abgelehnt)$/i;
 
-/** Whether it may be released later: a draft, an order on hold, one that is not approved. */
-export function isNotWantedYet(name: string, value: string): boolean {
+/** Why `called-off` was said: an order that is not wanted yet may be released, one that is done was wanted. */
+export function whyNotWanted(name: string, value: string): WhyNotWanted {
   const text = trimBlanks(value);
-  if (NOT_YET.test(text)) return true;
+  const why = statusWhy(text);
   const kind = kindOf(name);
-  if (kind === 'release') return !FINAL.test(text);
-  return kind === 'mark' && NOT_YET_MARK.test(plainName(name).replace(/[-_.]/g, ''));
+  if (why === 'notYet' || kind === 'status') return why ?? 'ended';
+  if (kind === 'release') return FINAL.test(text) ? 'ended' : 'notYet';
+  if (kind === 'open') return 'done';
+  if (kind !== 'mark') return 'ended';
+  const plain = plainOf(name);
+  return NOT_YET_MARK.test(plain) ? 'notYet' : DONE_MARK.test(plain) ? 'done' : 'ended';
 }
 
-/** The message for `called-off`: a draft may be released later, a cancellation is final. */
+/** Whether only this says something against an order: that it is done, not in a column of `calledOff`. */
+export function isOnlyDone(problems: readonly Problem[], mapping: Mapping): boolean {
+  const rules = calledOffRules(mapping);
+  const isDone = ({ code, field, value }: Problem) =>
+    code === 'called-off' && ruleFor(field, rules) === undefined && whyNotWanted(field, value) === 'done';
+  return problems.length > 0 && problems.every(isDone);
+}
+
+/** The message for `called-off`: a draft may be released later, a cancellation is final, what is done was ordered before. */
 export function calledOffSentence(field: string, value: string): string {
   const shown = JSON.stringify(shorten(value, 60));
-  if (isNotWantedYet(field, value))
-    return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now`;
-  return `${shown} says that this is no longer wanted; discard the order. If only this row or item is not wanted, remove it and, in each other row of the order, write ${CONFIRMED} into _error_check. To order it nevertheless, write ${CONFIRMED} into _error_check of the fix file`;
+  switch (whyNotWanted(field, value)) {
+    case 'notYet':
+      return `${shown} says that this is not wanted yet; discard it or leave it until a later file shows it as released, which sends it, or write ${CONFIRMED} into _error_check of the fix file to order it now`;
+    case 'done':
+      return `${shown} says that this is done already; discard the order. To order it nevertheless, write ${CONFIRMED} into _error_check of the fix file`;
+    case 'ended':
+      return `${shown} says that this is no longer wanted; discard the order. If only this row or item is not wanted, remove it and, in each other row of the order, write ${CONFIRMED} into _error_check. To order it nevertheless, write ${CONFIRMED} into _error_check of the fix file`;
+  }
 }
 
-/** States of an order that is wanted, in words of other programs. */
-const WANTED =
-  /^(?:new|neue?r?|open|offen|created|angelegt|erfasst|active|aktiv|released|freigegeben|approved|genehmigt|confirmed|bestätigt|ordered|bestellt|nouve(?:au|lle)|nuev[oa]|nuov[oa]|nieuw)$/i;
-
-/** The message for `wrong-state`: a state that nobody explained may mean that the order is canceled. */
-export function wrongStateSentence(shown: string, value: string): string {
-  const advice = WANTED.test(trimBlanks(value))
-    ? 'use NEW. For your operator: if every row means NEW, leave orderState out of fields in the mapping'
-    : 'if the order is canceled or not wanted, discard it; use NEW only if it is to be ordered. For your operator: if this column says which orders are canceled, name it in calledOff in the mapping instead of fields.orderState';
-  return `orders cannot be created in state ${shown}; ${advice}`;
-}
-
-function saysNo(kind: Kind, value: boolean): boolean {
-  return value ? kind === 'flag' || kind === 'word' || kind === 'mark' : kind === 'release';
-}
+const saysNo = (kind: Kind, value: boolean) =>
+  value ? kind === 'flag' || kind === 'word' || kind === 'mark' : kind === 'release';
 
 function saidAs(kind: Kind, text: string, quantity: string): Said | undefined {
   if (text === '') return undefined;
@@ -220,6 +232,8 @@ function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, tex
     case 'remark':
       return REFUSES.test(text) || beginsWithCallingOff(text);
     case 'status':
+      return statusWhy(text) !== undefined || DELETES.test(text) || beginsWithCallingOff(withoutCode(text));
+    case 'otherStatus':
       return NOT_WANTED.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
   }
 }

@@ -129,3 +129,27 @@ it('the answer says of a settled order of an export whether it was corrected, wh
     'accepted  yes',
   ]);
 });
+
+it('an order that was sent and is done in a later version of the export needs nobody, unless its items changed', async () => {
+  await using place = await open();
+  const now = (number: string, status: string, quantity = 1) => ({ ...order(number, 'A', quantity), status });
+  expect(await place.version(now('PO-1', 'OPEN'), now('PO-2', 'OPEN'))).toEqual(['accepted  yes', 'accepted  yes']);
+  const later = [now('PO-1', 'Delivered'), now('PO-2', 'erledigt', 2), now('PO-3', 'Closed'), now('PO-4', 'OPEN')];
+  await writeFile(path.join(place.folder, 'later.json'), JSON.stringify(later));
+  const checked = await place.run(['check', '--preview', '--json', 'later.json']);
+  expect(JSON.parse(checked.out).files[0].preview).toMatchObject({ new: 1, duplicate: 1, invalid: 2 });
+  expect(await place.version(...later)).toEqual([
+    'duplicate duplicate yes',
+    'invalid called-off yes',
+    'invalid called-off no',
+    'accepted  yes',
+  ]);
+  const report = (await place.reportsNow()).at(-1);
+  if (report === undefined) throw new Error('no report');
+  expect(report).toMatchObject({ open: 2, counts: { accepted: 1, duplicate: 1, invalid: 2 } });
+  expect(await place.read(report, 'results.csv')).toMatch(/PO-1,duplicate,.*the file shows it as done now/);
+  expect(await place.read(report, 'dead-letters.json')).toContain('shows it as done. Compare both');
+  const [again] = await place.version(now('PO-1', 'Delivered', 1), now('PO-4', 'archived'));
+  expect(again).toBe('duplicate duplicate yes');
+  expect((await place.reportsNow()).at(-1)?.counts).toMatchObject({ duplicate: 2, invalid: 0 });
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fixMapping } from '../../src/parse/read-fix-file.ts';
+import { STATUS_WORDS } from '../../src/validate/called-off-rules.ts';
 import { inShort, mappingOf, readText } from '../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -93,5 +94,84 @@ describe('a key of calledOff', () => {
       `<order${attribute}><purchaseOrderNumber>${number}</purchaseOrderNumber>${rest}<items><articleCode>A</articleCode><quantity>1</quantity></items><items><articleCode>B</articleCode><quantity>1</quantity></items></order>`;
     const text = `<orders>${order('1', '')}${order('2', '<kz>9</kz>')}${order('3', '', ' kz="9"')}</orders>`;
     expect(await heldIn(text, { calledOff: { KZ: 9 } })).toEqual(['2', '3']);
+  });
+});
+
+describe('a status', () => {
+  const sentWith = async (column: string, values: readonly string[]) => {
+    const { orders } = await readText(table(column, ...values));
+    return values.filter((_, at) => orders[at]?.valid);
+  };
+  const every = Object.values(STATUS_WORDS).flatMap((all) => all.flatMap((words) => words.split(', ')));
+
+  test.each(['Status', 'Order status', 'Auftragsstatus', 'Document-State', 'Estado', 'Stato', 'statut'])(
+    'in the column %s holds its order with each word for not yet, done or over',
+    async (column) => {
+      expect(every.length).toBeGreaterThan(250);
+      expect(await sentWith(column, every)).toEqual([]);
+      expect(
+        await sentWith(
+          column,
+          every.map((word) => word.toUpperCase()),
+        ),
+      ).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['pending_approval', 'PendingApproval', 'IN PRUEFUNG', 'in Prufung', 'In-Prüfung', 'livrée', 'Clôturée', 'cerrada'],
+    ['90 - erledigt', '90 closed', 'C - Closed', '[30] Entwurf', '4_delivered', 'geliefert am 22.11.2026'],
+    [
+      '90 storniert',
+      'Delivered (2026-11-22)',
+      'closed 2026-11-22T10:00:00Z',
+      'ANGEBOT',
+      'Vorlage ',
+      'in pru\u0308fung',
+    ],
+  ])('is recognized however it is written: %s, %s, %s …', async (...values) => {
+    expect(await sentWith('Status', values)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'nicht geliefert',
+      'noch nicht erledigt',
+      'teilweise geliefert',
+      'teilgeliefert',
+      'partially delivered',
+      'not closed',
+    ],
+    ['Delivered 50%', 'geliefert (Rest offen)', 'to be delivered', 'zu liefern', 'unfulfilled', 're-opened', '!closed'],
+    ['01', '90', 'C', 'A1', 'NEW', 'open', 'offen', 'freigegeben', 'approved', 'confirmed', 'bestellt', 'processing'],
+    ['in Bearbeitung', 'paid', 'bezahlt', 'pending', 'in progress', 'received', 'sent', 'Vorlagenbau', 'closed loop'],
+  ])('that says something else holds no order: %s, %s, %s …', async (...values) => {
+    expect(await sentWith('Status', values)).toEqual(values);
+  });
+
+  test('of a payment, an article, a customer or a transfer that is done holds no order', async () => {
+    const columns = [
+      ['Payment status', 'Zahlungsstatus', 'Financial Status', 'Rechnungsstatus', 'Artikelstatus', 'product_status'],
+      ['Kundenstatus', 'Supplier status', 'Export-Status', 'EDI status', 'Lagerstatus', 'sync state'],
+      ['Delivery address', 'Description', 'Artikeltext', 'Statement', 'Lieferart', 'remark', 'Lieferung'],
+    ].flat();
+    const values = ['closed', 'completed', 'geliefert', 'invoiced', 'Angebot', 'Vorlage', 'in Prüfung'];
+    for (const column of columns) expect([column, await sentWith(column, values)]).toEqual([column, values]);
+    expect(await sentWith('Payment status', ['refunded', 'on hold', 'storniert'])).toEqual([]);
+  });
+
+  test('that is done says so in its message, and one of calledOff is a cancellation', async () => {
+    const messageFor = async (value: string, settings = {}) => {
+      const { orders } = await readText(table('Status', value), mappingOf(settings));
+      return orders.flatMap((one) => (one.valid ? [] : [one.problems[0]?.message, 'ifWanted' in one]));
+    };
+    expect(await messageFor('erledigt')).toEqual([
+      '"erledigt" says that this is done already; discard the order. To order it nevertheless, write confirmed into _error_check of the fix file',
+      true,
+    ]);
+    expect((await messageFor('wartet auf Freigabe'))[0]).toContain('is not wanted yet');
+    expect((await messageFor('erledigt', { calledOff: { Status: 'erledigt' } }))[1]).toBe(false);
+    expect(await messageFor('erledigt', { calledOff: { Status: 'never' } })).toEqual([]);
+    expect(await messageFor('erledigt', { otherReadings: 'allow' })).toEqual([]);
   });
 });

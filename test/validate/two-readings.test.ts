@@ -783,7 +783,7 @@ test.each([
 
 test.each([
   ['Status', '0'],
-  ['Status', 'shipped'],
+  ['Status', 'partly shipped'],
   ['LOEKZ', 'no'],
   ['type', 'order'],
   ['price type', 'offer'],

@@ -74,7 +74,7 @@ async function checkOne(file: string, readings: Readings, printer: FilePrinter):
     const checked = await checkOrders(file, readings, printer);
     printer.done(checked);
     const { invalid, preview } = checked;
-    return invalid + (preview ? preview.conflict + preview.waiting : 0) > 0 ? 2 : 0;
+    return (preview ? preview.invalid + preview.conflict + preview.waiting : invalid) > 0 ? 2 : 0;
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
     printer.failed(readings.isChosen ? withSource(error, readings) : error);

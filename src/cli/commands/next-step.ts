@@ -7,7 +7,7 @@ import { waitClause } from '../../operate/orders/wait-of.ts';
 import type { Problem } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import { LOST_REMEDY } from '../../redis/connection-end.ts';
-import { isNotWantedYet } from '../../validate/said-beside.ts';
+import { whyNotWanted } from '../../validate/said-beside.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 
 /** `settle`: milliseconds, of the configuration. */
@@ -182,8 +182,9 @@ export function createAdvice(): { add(problems: readonly Problem[] | undefined):
 }
 
 function calledOffAdvice({ field, value }: Problem): string {
-  const leave = isNotWantedYet(field, value)
-    ? 'skipWhere leaves such rows and orders out until they are released, without a report'
-    : 'skipWhere leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent';
+  const leave =
+    whyNotWanted(field, value) === 'notYet'
+      ? 'skipWhere leaves such rows and orders out until they are released, without a report'
+      : 'skipWhere leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent';
   return `in the mapping, ${leave}; calledOff: { ${JSON.stringify(shorten(field, 60))}: never } says that this column does not mean that, and otherReadings: allow checks no such column and sends them.`;
 }

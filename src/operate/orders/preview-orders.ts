@@ -96,9 +96,10 @@ export function createComparison(
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
         const isSent = of.kind === 'accepted' || isUnderWay(of) || listed.has(number);
-        if (!order && isSent) knownNumbers.push(number);
+        const isDone = !one.valid && isSentAndDone(one.ifWanted, of, listed.get(number));
+        if (!order && !isDone && isSent) knownNumbers.push(number);
         if (isSent) sent.add(number);
-        const verdict = order ? verdictOf(number, digest, of, again) : 'invalid';
+        const verdict = order ? verdictOf(number, digest, of, again) : isDone ? 'duplicate' : 'invalid';
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
@@ -120,6 +121,12 @@ export function createComparison(
       },
     };
   };
+}
+
+/** Whether an order that the file shows as done was sent before with this content. */
+function isSentAndDone(ifWanted: Order | undefined, known: Known, inList: string | undefined): boolean {
+  const there = known.kind === 'accepted' ? known.compact.digest : inList;
+  return ifWanted !== undefined && there !== undefined && isSameContent(there, digestOf(ifWanted));
 }
 
 function verdictWith(admission: Admission) {
