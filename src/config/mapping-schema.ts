@@ -141,6 +141,9 @@ function rulesByValue() {
     skipWhere: byValue(
       'Rows and orders to leave out: a column or key, and its values, compared exactly after trimming.',
     ),
+    onlyWhere: byValue(
+      'The opposite of skipWhere: rows and orders with any other value in the column or key are left out.',
+    ),
     calledOff: byValue(
       'Columns or keys that say that a row or order is canceled, and the values that say so; any: every value except a no, never: none.',
     ),

@@ -178,3 +178,30 @@ function mixedDelimiter(missing: readonly Field[], header: readonly string[], ma
 function named(delimiter: string): string {
   return delimiter === '\t' ? 'tab' : JSON.stringify(delimiter);
 }
+
+/** PoSyncError `unreadable-column-missing` for names of `onlyWhere`: without its column, nothing says which orders are wanted. */
+export function refuseMissing(
+  missing: readonly { by: string; names: readonly [string] }[],
+  header?: readonly string[],
+  line?: number,
+): void {
+  const only = missing.flatMap(({ by, names: [name] }) => (by === 'onlyWhere' ? [JSON.stringify(name)] : []));
+  if (only.length === 0) return;
+  const has = header ? ` Line ${line} has ${shorten(header.map((name) => JSON.stringify(name)).join(', '))}.` : '';
+  const message = `onlyWhere in the mapping names ${only.join(', ')}, which this file does not have, or has more than once.${has}`;
+  const remedy =
+    'Correct the name in the mapping, or the file. Nothing of the file is sent, because nothing says which of its orders are wanted.';
+  throw unreadable('column-missing', message, { ...(line !== undefined && { line }), field: only.join(', ') }, remedy);
+}
+
+/** A renamed column would let canceled rows through; a fix file of objects does not have it. */
+export function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
+  if (header.some((name) => errorColumnOf(name) !== undefined)) return [];
+  const columns = new Set(header.map(plainName));
+  const missing = Object.entries(calledOff).filter(
+    ([name, values]) => values.join() !== 'never' && !columns.has(plainName(name)),
+  );
+  if (missing.length === 0) return [];
+  const names = missing.map(([name]) => JSON.stringify(name)).join(', ');
+  return [`calledOff names ${names}, which this file does not have: canceled rows may be sent.`];
+}

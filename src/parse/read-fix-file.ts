@@ -120,7 +120,7 @@ function textOf(start: Buffer): string {
 export function fixMapping(mapping: Mapping): Mapping {
   const delimiter = [',', ';', '\t', '|'].includes(mapping.delimiter) ? 'auto' : mapping.delimiter;
   const { sheet: _, records: __, lastRow: ___, ...rest } = mapping;
-  return { ...rest, format: 'auto', encoding: 'auto', delimiter, quote: '"', skipWhere: {}, ...PLAIN };
+  return { ...rest, format: 'auto', encoding: 'auto', delimiter, quote: '"', skipWhere: {}, onlyWhere: {}, ...PLAIN };
 }
 
 const PLAIN = { headerRow: 'auto', skipRows: [], fillDown: false, finalNewline: 'required' } satisfies Partial<Mapping>;

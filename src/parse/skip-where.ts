@@ -1,99 +1,128 @@
 import type { Mapping } from '../config/config.ts';
-import { errorColumnOf } from '../order/fixing.ts';
 import { plainName, trimBlanks } from '../order/text.ts';
+import { columnNamed, missingCalledOff, refuseMissing } from './columns.ts';
 import { find, isObject, textOf } from './find-key.ts';
 
-/** A column or key of `skipWhere`, and the values that leave a row or an object out. */
-type Rule = { names: readonly [string]; plain: string; values: ReadonlySet<string> };
+/**
+ * A column or key of `skipWhere` or `onlyWhere`, and its values. `skipWhere` leaves out what has one of them, `onlyWhere` what
+ * has none of them. `count`: what it left out.
+ */
+type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: string; values: ReadonlySet<string> } & {
+  count: number;
+};
 
-function rulesOf({ skipWhere }: Mapping): Rule[] {
-  return Object.entries(skipWhere).map(([name, values]) => ({
-    names: [name],
-    plain: plainName(name),
-    values: new Set(values),
-  }));
+function rulesOf(mapping: Mapping): Rule[] {
+  return (['skipWhere', 'onlyWhere'] as const).flatMap((by) =>
+    Object.entries(mapping[by]).map(([name, values]) => {
+      return { by, names: [name] as const, plain: plainName(name), values: new Set(values), count: 0 };
+    }),
+  );
 }
 
-/** Finds the rows of a table that `skipWhere` leaves out. */
-export function watchSkippedRows(mapping: Mapping) {
-  const rules = rulesOf(mapping);
-  let known: readonly string[] | undefined;
-  let columns: { at: number; values: ReadonlySet<string> }[] = [];
-  const columnsOf = (names: readonly string[], { plain }: Rule) =>
-    names.flatMap((name, at) => (plainName(name) === plain ? [at] : []));
-
-  return {
-    hasRules: rules.length > 0,
-    /** Not a row with too few or too many cells, which may be shifted. */
-    skips(cells: readonly string[], header: readonly string[]): boolean {
-      if (rules.length === 0 || cells.length !== header.length) return false;
-      if (header !== known) {
-        // Of two columns with this name, nobody knows which one counts.
-        columns = rules.flatMap((rule) => {
-          const [at = -1, ...others] = columnsOf(header, rule);
-          return at < 0 || others.length > 0 ? [] : [{ at, values: rule.values }];
-        });
-        known = header;
-      }
-      return columns.some(({ at, values }) => values.has(trimBlanks(cells[at] ?? '')));
-    },
-    warnings: (skipped: number, header: readonly string[]) => [
-      ...warningsOf(
-        skipped,
-        ['row', 'rows'],
-        rules.filter((rule) => columnsOf(header, rule).length !== 1),
-      ),
-      ...missingCalledOff(mapping, header),
-    ],
+/**
+ * Decides about rows or objects, one after another. Under `onlyWhere`, an empty value counts as that of the row above of the
+ * same order: many lists have it only in the first row.
+ */
+function createDecision() {
+  let last = { number: '', isKept: new Map<Rule, boolean>() };
+  return (rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined): boolean => {
+    const isSame = number === '' || number === last.number;
+    const isKept = new Map<Rule, boolean>();
+    for (const rule of rules) {
+      const text = textFor(rule) ?? '';
+      const isBlank = rule.by === 'onlyWhere' && text === '' && isSame;
+      isKept.set(rule, isBlank ? last.isKept.get(rule) === true : rule.values.has(text) === (rule.by === 'onlyWhere'));
+    }
+    last = { number: number === '' ? last.number : number, isKept };
+    const leftOutBy = rules.find((rule) => isKept.get(rule) === false);
+    if (leftOutBy !== undefined) leftOutBy.count += 1;
+    return leftOutBy !== undefined;
   };
 }
 
-/** Finds the objects that `skipWhere` leaves out, each an order or a row. Call `skips` for each object once. */
+/** Finds the rows of a table that `skipWhere` or `onlyWhere` leaves out. */
+export function watchSkippedRows(mapping: Mapping) {
+  const rules = rulesOf(mapping);
+  const decide = createDecision();
+  let known: readonly string[] | undefined;
+  let at = new Map<Rule, number>();
+  let number = -1;
+  const columnsOf = (names: readonly string[], { plain }: Rule) =>
+    names.flatMap((name, index) => (plainName(name) === plain ? [index] : []));
+
+  /** Of two columns with one name, nobody knows which one counts. */
+  function look(header: readonly string[], line: number): void {
+    const only = rules.map((rule) => [rule, columnsOf(header, rule)] as const);
+    at = new Map(
+      only.flatMap(([rule, [first, ...others]]) => (first === undefined || others.length > 0 ? [] : [[rule, first]])),
+    );
+    refuseMissing(
+      rules.filter((rule) => !at.has(rule)),
+      header,
+      line,
+    );
+    number = columnNamed('purchaseOrderNumber', header, mapping) ?? -1;
+    known = header;
+  }
+
+  return {
+    hasRules: rules.length > 0,
+    /** Not a row with too few or too many cells, which may be shifted. PoSyncError `unreadable-column-missing`. */
+    skips(cells: readonly string[], header: readonly string[], line: number): boolean {
+      if (rules.length === 0 || cells.length !== header.length) return false;
+      if (header !== known) look(header, line);
+      const textAt = (column: number | undefined) => trimBlanks(cells[column ?? -1] ?? '');
+      return decide([...at.keys()], textAt(number), (rule) => textAt(at.get(rule)));
+    },
+    warnings(header: readonly string[]): string[] {
+      const missing = rules.filter((rule) => columnsOf(header, rule).length !== 1);
+      return [...warningsOf(rules, ['row', 'rows'], missing), ...missingCalledOff(mapping, header)];
+    },
+  };
+}
+
+/** Finds the objects that `skipWhere` or `onlyWhere` leaves out, each an order or a row. Call `skips` for each object once. */
 export function watchSkippedObjects(mapping: Mapping) {
   const rules = rulesOf(mapping);
   const missing = new Set(rules);
-  let [seen, skipped] = [0, 0];
+  const decide = createDecision();
+  let seen = 0;
+  const numbers = mapping.fields.purchaseOrderNumber;
 
-  function has(value: object, rule: Rule): boolean {
+  function textFor(value: object, rule: Rule): string | undefined {
     const found = find(value, rule.names);
-    if (found.value === undefined || found.isAmbiguous) return false;
+    if (found.value === undefined || found.isAmbiguous) return undefined;
     missing.delete(rule);
-    const text = typeof found.value === 'boolean' ? String(found.value) : textOf(found.value);
-    return text !== undefined && rule.values.has(text);
+    return typeof found.value === 'boolean' ? String(found.value) : textOf(found.value);
   }
 
   return {
     skips(value: unknown): boolean {
       seen += 1;
-      // Every rule looks, so that each name that the file has is known.
-      const isSkipped = rules.length > 0 && isObject(value) && rules.filter((rule) => has(value, rule)).length > 0;
-      if (isSkipped) skipped += 1;
-      return isSkipped;
+      if (rules.length === 0 || !isObject(value)) return false;
+      return decide(rules, textOf(find(value, numbers).value) ?? '', (rule) => textFor(value, rule));
     },
-    warnings: () => warningsOf(skipped, ['object', 'objects'], seen === 0 ? [] : [...missing]),
+    /** PoSyncError `unreadable-column-missing`, if no object has a key of `onlyWhere`. */
+    warnings(): string[] {
+      const absent = seen === 0 ? [] : [...missing];
+      refuseMissing(absent);
+      return warningsOf(rules, ['object', 'objects'], absent);
+    },
   };
 }
 
-/** A renamed column would let canceled rows through; a fix file of objects does not have it. */
-function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
-  if (header.some((name) => errorColumnOf(name) !== undefined)) return [];
-  const columns = new Set(header.map(plainName));
-  const missing = Object.entries(calledOff).filter(
-    ([name, values]) => values.join() !== 'never' && !columns.has(plainName(name)),
-  );
-  if (missing.length === 0) return [];
-  const names = missing.map(([name]) => JSON.stringify(name)).join(', ');
-  return [`calledOff names ${names}, which this file does not have: canceled rows may be sent.`];
-}
+const WHICH = {
+  skipWhere: ['that matches skipWhere was', 'that match skipWhere were'],
+  onlyWhere: ['without a value of onlyWhere was', 'without a value of onlyWhere were'],
+} as const;
 
-function warningsOf(skipped: number, [one, several]: readonly [string, string], missing: readonly Rule[]): string[] {
-  const what =
-    skipped === 1 ? `One ${one} that matches skipWhere was` : `${skipped} ${several} that match skipWhere were`;
+function warningsOf(rules: readonly Rule[], [one, several]: [string, string], missing: readonly Rule[]): string[] {
   const names = missing.map(({ names: [name] }) => JSON.stringify(name)).join(', ');
-  return [
-    ...(skipped === 0 ? [] : [`${what} skipped.`]),
-    ...(missing.length === 0
-      ? []
-      : [`skipWhere names ${names}, which this file does not have, or has more than once.`]),
-  ];
+  const skipped = (['skipWhere', 'onlyWhere'] as const).flatMap((by) => {
+    const count = rules.reduce((sum, rule) => sum + (rule.by === by ? rule.count : 0), 0);
+    if (count === 0) return [];
+    return [count === 1 ? `One ${one} ${WHICH[by][0]} skipped.` : `${count} ${several} ${WHICH[by][1]} skipped.`];
+  });
+  const absent = `skipWhere names ${names}, which this file does not have, or has more than once.`;
+  return missing.length === 0 ? skipped : [...skipped, absent];
 }

@@ -131,6 +131,7 @@ const CALLED_OFF =
 
 /** With other items than the order that was sent: delivered quantities, for example. */
 const DONE = 'It has other items here, and the file shows it as done. Compare both, then discard this one.';
+const DONE_IN_PROGRESS = 'The file shows it as done. Wait for the outcome of that order, then discard this one.';
 
 /** An order with errors whose number is `known` elsewhere: nobody should correct it as if it had not been ordered. */
 export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: string, content?: Order): InvalidOrder {
@@ -138,7 +139,8 @@ export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: s
   const taken = known.kind === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS;
   const isCalledOff = order.problems.some(({ code }) => code === 'called-off');
   const isDone = order.ifWanted !== undefined;
-  const advice = isDone ? DONE : isCalledOff ? CALLED_OFF : taken;
+  const done = known.kind === 'accepted' ? DONE : DONE_IN_PROGRESS;
+  const advice = isDone ? done : isCalledOff ? CALLED_OFF : taken;
   const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
   const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };

@@ -6,7 +6,7 @@ import type { LeftOut } from '../parse/format.ts';
 /** An order that is at the API or on its way there. */
 export type LeftOutOrder = { purchaseOrderNumber: string; line: number; state: 'accepted' | 'inProgress' };
 
-/** Such orders of which a file has no row that `skipWhere` keeps. `incomplete`: more were left out than were looked up. */
+/** Such orders of which a file has no row that `skipWhere` or `onlyWhere` keeps. `incomplete`: more were left out than were looked up. */
 export type LeftOutOrders = { orders: number; first: LeftOutOrder[]; incomplete?: true };
 
 /** Orders left out that are looked up, those that `report.json` has, and those that a text names. */
@@ -16,7 +16,7 @@ const NAMED = 20;
 
 const PAGE = 500;
 
-/** Collects what `skipWhere` leaves out of one file, and finds the orders that it cannot stop any more. */
+/** Collects what `skipWhere` or `onlyWhere` leaves out of one file, and finds the orders that it cannot stop any more. */
 export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
   const lines = new Map<string, number>();
   let isFull = false;
@@ -63,7 +63,7 @@ export function leftOutTexts({ orders: number, first, incomplete }: LeftOutOrder
   const more = number > named.length ? ` and ${count(number - named.length)} more` : '';
   const [was, them, they] = number === 1 ? ['was', 'it', 'it is'] : ['were', 'them', 'they are'];
   const state = first.every((one) => one.state === 'accepted') ? 'accepted earlier' : 'accepted earlier or in progress';
-  const text = `${orders(number)} that skipWhere left out ${was} ${state}: ${named.join(', ')}${more}. po-sync did not cancel ${them}: inform the supplier if ${they} not wanted.`;
-  const rest = `skipWhere left out more than ${orders(LOOKED_UP)}: the others were not looked up in the ledger.`;
+  const text = `${orders(number)} that skipWhere or onlyWhere left out ${was} ${state}: ${named.join(', ')}${more}. po-sync did not cancel ${them}: inform the supplier if ${they} not wanted.`;
+  const rest = `skipWhere or onlyWhere left out more than ${orders(LOOKED_UP)}: the others were not looked up in the ledger.`;
   return [...(number === 0 ? [] : [text]), ...(incomplete ? [rest] : [])];
 }

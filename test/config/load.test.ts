@@ -60,6 +60,7 @@ it('reads a mapping with its defaults, one name or several for a column', () => 
     headerRow: 'auto',
     skipRows: [],
     skipWhere: {},
+    onlyWhere: {},
     calledOff: {},
     fillDown: false,
     finalNewline: 'required',

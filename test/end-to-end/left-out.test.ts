@@ -38,7 +38,7 @@ it('the report, the batch and the log name an accepted order whose rows skipWher
     counts: { orders: 5, accepted: 3, duplicate: 1, conflict: 1 },
     leftOut: { orders: 1, first: [{ purchaseOrderNumber: 'B-1', line: 2, state: 'accepted' }] },
   });
-  const text = textOf('1 order that skipWhere left out was accepted earlier: B-1 (line 2)');
+  const text = textOf('1 order that skipWhere or onlyWhere left out was accepted earlier: B-1 (line 2)');
   expect(second.warnings.filter((one) => one.includes('left out'))).toEqual([text]);
   expect(await place.read(second, 'report.html')).toContain(text);
   const shown = await place.run(['batches', 'show', second.batch]);
@@ -47,6 +47,18 @@ it('the report, the batch and the log name an accepted order whose rows skipWher
     warnings: expect.arrayContaining([text]),
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
+});
+
+it('the report names an accepted order whose rows onlyWhere all leaves out', async () => {
+  await using place = await openWorkplace({ more: 'mappings: { erp: { onlyWhere: { status: 10 } } }', source: INBOX });
+  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,20\n`);
+  await place.run(['start', '--once']);
+  await place.drop('second.csv', `${HEAD}B-1,A,1,90\nB-2,A,1,90\nB-3,A,1,10\n`);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  const [first, second] = await place.reportsNow();
+  expect(first).toMatchObject({ counts: { orders: 1, accepted: 1 } });
+  expect(second).toMatchObject({ counts: { orders: 1, accepted: 1 }, leftOut: { orders: 1, first: [{ line: 2 }] } });
+  expect(second?.warnings.join()).toContain('1 order that skipWhere or onlyWhere left out was accepted earlier: B-1');
 });
 
 it('check --preview names them, also one that only the list of the API has', async () => {
@@ -59,7 +71,9 @@ it('check --preview names them, also one that only the list of the API has', asy
   const rows = ['B-1,A,1,90', 'B-2,A,1,10', 'B-2,B,1,90', 'B-3,A,1,90', 'B-4,A,1,90'];
   await writeFile(path.join(place.folder, 'next.csv'), `${HEAD}${rows.join('\n')}\n`);
   const { out } = await place.run(['check', '--preview', 'next.csv']);
-  expect(out).toContain('2 orders that skipWhere left out were accepted earlier: B-1 (line 2), B-3 (line 5). po-sync');
+  expect(out).toContain(
+    '2 orders that skipWhere or onlyWhere left out were accepted earlier: B-1 (line 2), B-3 (line 5). po-sync',
+  );
   const { files } = JSON.parse((await place.run(['check', '--preview', '--json', 'next.csv'])).out);
   expect(files[0].preview.leftOut.orders).toBe(2);
 });

@@ -20,7 +20,7 @@ it('orders that are left out count as sent when they are accepted, in progress o
   ]);
   const [text] = leftOutTexts(watch.reported(found.slice(0, 2)) ?? { orders: 0, first: [] });
   expect(text).toBe(
-    '2 orders that skipWhere left out were accepted earlier or in progress: PO-1 (line 2), queued (line 3, in progress). po-sync did not cancel them: inform the supplier if they are not wanted.',
+    '2 orders that skipWhere or onlyWhere left out were accepted earlier or in progress: PO-1 (line 2), queued (line 3, in progress). po-sync did not cancel them: inform the supplier if they are not wanted.',
   );
 });
 

@@ -404,6 +404,24 @@ describe('objects with a value of skipWhere', () => {
     ]);
   });
 
+  test('are left out if they do not have one of onlyWhere, and no file without its key is read', async () => {
+    const only = { skipWhere: {}, onlyWhere: { 'header.status': 'OPEN' } };
+    const nested = [
+      { purchaseOrderNumber: '1', items, ...header('OPEN') },
+      { purchaseOrderNumber: '2', items, ...header('DELIVERED') },
+      { purchaseOrderNumber: '3', items },
+    ];
+    const { orders, inspection } = await read(nested, only);
+    expect(inShort(orders)).toEqual([order('1', ['A', 1])]);
+    expect(inspection.warnings).toEqual(['2 objects without a value of onlyWhere were skipped.']);
+    const flat = [{ ...row('1', 'A', 1), ...header('OPEN') }, row('1', 'B', 1), row('2', 'A', 1)];
+    expect(inShort((await read(flat, only)).orders)).toEqual([order('1', ['A', 1], ['B', 1])]);
+    await expect(read(nested.slice(2), only)).rejects.toMatchObject({
+      code: 'unreadable-column-missing',
+      message: expect.stringContaining('onlyWhere in the mapping names "header.status", which this file does not have'),
+    });
+  });
+
   test('may be all of a file, beside an empty list', async () => {
     const { orders } = await read({ errors: [], orders: [{ purchaseOrderNumber: '2', items, ...header('DRAFT') }] });
     expect(orders).toEqual([]);

@@ -32,9 +32,9 @@ const MOST_TITLES = 50;
 
 /**
  * The header is the row that `headerRow` names, or the first one with a column for every needed field; rows above it are
- * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` or `skipWhere`, and proven
+ * titles. Below it, blank rows, rules (`-----`), repeated headers, rows that match `skipRows` or `skipWhere` or not `onlyWhere`, and proven
  * totals are not data, nor is the row of `lastRow`. PoSyncError `unreadable-header` for a further header with the columns in
- * another order. `onLeftOut` gets each row that `skipWhere` leaves out.
+ * another order. `onLeftOut` gets each row that `skipWhere` or `onlyWhere` leaves out.
  */
 export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (row: Row) => void): TableBody {
   const { hasSepLine, extra } = form;
@@ -44,7 +44,7 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (
   let [isSepLineDue, isAfterGap] = [hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
-  const warnings = () => warningsOf(counts, named.warnings(counts.where, body.header?.cells ?? []));
+  const warnings = () => warningsOf(counts, named.warnings(body.header?.cells ?? []));
   const body: TableBody = { header: undefined, take, end: takeFirst, lastRow: named.lastRow, warnings };
   function takeFirst(): void {
     body.header ??= titles[0];
@@ -120,7 +120,7 @@ function reasonToSkip(row: Row, header: Row): Skipped | undefined {
   return isSame(row, header) ? 'head' : undefined;
 }
 
-/** Finds the rows that are not data; the mapping names some with `skipRows`, `skipWhere` and `lastRow`. */
+/** Finds the rows that are not data; the mapping names some with `skipRows`, `skipWhere`, `onlyWhere` and `lastRow`. */
 function watchNamed(mapping: Mapping) {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
   const { hasRules, skips, warnings } = watchSkippedRows(mapping);
@@ -138,7 +138,7 @@ function watchNamed(mapping: Mapping) {
       if (reason !== 'blank' && lastRow.is(row)) return 'last';
       if (reason !== undefined) return reason;
       if (isNamed(row)) return 'pattern';
-      return skips(row.cells, header.cells) ? 'where' : undefined;
+      return skips(row.cells, header.cells, header.line) ? 'where' : undefined;
     },
     warnings,
     lastRow,

@@ -71,9 +71,40 @@ describe('rows of a list that are not data', () => {
     ]);
   });
 
+  test('include those without a value of onlyWhere; an empty cell repeats that of its order', async () => {
+    const text = `${HEADER},Status\n1,A,1,90\n1,B,1,\n2,A,1, OFFEN \n2,B,1,\n,C,1,\n3,A,1,\n4,A,1,offen\n5,A,1,OFFEN\n5,B,1,90\n6,A,1\n7,A,1,NEU\n`;
+    const mapping = mappingOf({
+      onlyWhere: { status: ['OFFEN', 'NEU'] },
+      skipWhere: { STATUS: 'NEU' },
+      fillDown: true,
+    });
+    const { orders, inspection } = await readText(text, mapping);
+    expect(inShort(orders)).toEqual([
+      { ...order('2'), items: ['A', 'B', 'C'].map((articleCode) => ({ articleCode, quantity: 1 })) },
+      { 5: ['9 row-in-doubt'] },
+      { 6: ['11 too-few-fields'] },
+    ]);
+    expect(inspection.warnings).toEqual([
+      'One row that matches skipWhere was skipped.',
+      '5 rows without a value of onlyWhere were skipped.',
+    ]);
+  });
+
+  test('are all of a table whose columns lack the one of onlyWhere, or have it twice', async () => {
+    const mapping = mappingOf({ onlyWhere: { Status: 'OFFEN' } });
+    for (const names of ['State', 'Status,status'])
+      await expect(readText(`${HEADER},${names}\n1,A,1,OFFEN,OFFEN\n1,A,1,OFFEN\n`, mapping)).rejects.toMatchObject({
+        code: 'unreadable-column-missing',
+        message: expect.stringMatching(
+          /^onlyWhere in the mapping names "Status", .* Line 1 has "purchaseOrderNumber", /,
+        ),
+        remedy: expect.stringContaining('Correct the name in the mapping'),
+      });
+  });
+
   test('are read where a fix file has them: a person decided about them', () => {
-    const mapping = mappingOf({ skipRows: ['^Total'], skipWhere: { status: 'DRAFT' } });
-    expect(fixMapping(mapping)).toMatchObject({ skipRows: [], skipWhere: {} });
+    const mapping = mappingOf({ skipRows: ['^Total'], skipWhere: { status: 'DRAFT' }, onlyWhere: { status: 'OPEN' } });
+    expect(fixMapping(mapping)).toMatchObject({ skipRows: [], skipWhere: {}, onlyWhere: {} });
   });
 
   test('a separator line, a page title and a header on each page of a list do not become rows', async () => {
