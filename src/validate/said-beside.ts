@@ -108,6 +108,12 @@ function kindOf(name: string): Kind | undefined {
   return kind;
 }
 
+/** Whether a column or key has this name because it has a status, of the order or of something else. */
+export function isStatusName(name: string): boolean {
+  const kind = kindOf(name);
+  return kind === 'status' || kind === 'otherStatus';
+}
+
 /** Says what a row says in the columns beside its fields; undefined if that is nothing against it. */
 export type SaidInRow = (cells: readonly string[], quantity: string) => { code: Said; column: number } | undefined;
 

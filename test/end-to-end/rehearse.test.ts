@@ -127,7 +127,7 @@ it('check, rehearse, the list and the report name the line of an error in JSON, 
     expect(list).toMatch(new RegExp(`^PO-${i + 1} +invalid +\\S+ +${line} `, 'm'));
   }
   for (const shown of [checked, rehearsed, list, history])
-    expect(shown.match(/^called-off: in the mapping, skipWhere .*calledOff: \{ "status": never \}/gm)).toHaveLength(1);
+    expect(shown.match(/^called-off: .*add to the mapping: calledOff: \{ "status": never \}$/gm)).toHaveLength(1);
   const [batch = ''] = await readdir(place.reports);
   const read = (name: string) => readFile(path.join(place.reports, batch, name), 'utf8');
   const page = await read('report.html');

@@ -1,6 +1,6 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
-import type { OrderToSend } from '../../operate/orders/check-file.ts';
+import type { OrderToSend, StatusValues } from '../../operate/orders/check-file.ts';
 import type { Preview } from '../../operate/orders/preview-orders.ts';
 import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
@@ -11,7 +11,7 @@ import { leftOutTexts } from '../../report/left-out.ts';
 import { openText } from '../../report/story.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
-import { createAdvice } from './next-step.ts';
+import { createAdvice, statusText } from './next-step.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
@@ -46,12 +46,13 @@ export type CheckedFile = {
   nameless: number;
   invalid: number;
   first?: Order | undefined;
+  statuses: readonly StatusValues[];
   preview?: Preview & { list: string };
 };
 
 /**
  * Prints one JSON document, piece by piece so that its size does not matter:
- * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, advice?, preview?} or {file, error}]}`;
+ * `{"files": [{file, format, records, unused, warnings, problems: [{order, …}], orders, invalid, first, statuses, advice?, preview?} or {file, error}]}`;
  * with `--orders`, `toSend: [{line, …}]` comes after the problems.
  */
 export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
@@ -78,9 +79,9 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
         let sent = 0;
         for await (const order of orders) out(`${sent++ === 0 ? '' : ','}\n${JSON.stringify(order)}`);
       },
-      done({ orders, invalid, first, preview }) {
+      done({ orders, invalid, first, statuses, preview }) {
         const lines = advice.lines();
-        const more = { ...(lines.length > 0 && { advice: lines }), ...(preview && { preview }) };
+        const more = { statuses, ...(lines.length > 0 && { advice: lines }), ...(preview && { preview }) };
         out(`],${members({ orders, invalid, first: first ?? null, ...more })}}`);
       },
       failed(error) {
@@ -121,7 +122,8 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
             shell.out(`${printable(`${file}:${line}: would be sent: `)}${escapeHiddenInJson(JSON.stringify(order))}\n`);
         },
         done(checked) {
-          for (const line of advice.lines()) shell.out(`${printable(line)}\n`);
+          const statuses = checked.statuses.map((one) => `${file}: ${statusText(one)}`);
+          for (const line of [...statuses, ...advice.lines()]) shell.out(`${printable(line)}\n`);
           shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked));
         },
         failed: (error) => shell.err(failureText(file, error)),
@@ -158,16 +160,18 @@ function formatText(file: string, format: FileFormat, records: number, { warning
 /** Advice that is longer is shown once for each kind of problem. */
 const LONG_ADVICE = 80;
 
-/** Shortens the message of a problem: where it ends like the first one of its kind, it names the line of that one. */
+/** Shortens the message of a problem: where it ends like an earlier one of its kind, it names the line of that one. */
 function createShortener(): (problem: Problem) => string {
-  const known = new Map<string, Problem>();
+  const known = new Map<string, Problem[]>();
   return (problem) => {
     const { code, message } = problem;
-    const first = known.get(code);
-    if (first === undefined) known.set(code, problem);
-    const advice = first === undefined ? '' : sharedEnd(message, first.message);
-    if (first === undefined || advice.length <= LONG_ADVICE) return message;
-    return `${message.slice(0, -advice.length)}as for line ${first.line}`;
+    const others = known.get(code) ?? [];
+    const ends = others.map((other) => ({ end: sharedEnd(message, other.message), line: other.line }));
+    const [best] = ends.toSorted((a, b) => b.end.length - a.end.length);
+    if (best !== undefined && best.end.length > LONG_ADVICE)
+      return `${message.slice(0, -best.end.length)}as for line ${best.line}`;
+    if (others.length < MOST_NAMED) known.set(code, [...others, problem]);
+    return message;
   };
 }
 

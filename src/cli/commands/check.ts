@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { checkFile, ordersToSend } from '../../operate/orders/check-file.ts';
+import { checkFile, createStatusCounts, ordersToSend } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
 import { unusedColumns } from '../../parse/columns.ts';
 import { unknownBatchWarning } from '../../parse/unreadable.ts';
@@ -69,6 +69,9 @@ type Readings = {
 
 const NO_CONFIG: Readings['config'] = { environment: '', sources: [], mappings: {}, reports: { path: '', keep: 0 } };
 
+/** What the orders say in status columns whose verdict is not known yet. */
+type Said = ReturnType<ReturnType<typeof createStatusCounts>['of']>;
+
 async function checkOne(file: string, readings: Readings, printer: FilePrinter): Promise<0 | 1 | 2> {
   try {
     const checked = await checkOrders(file, readings, printer);
@@ -99,8 +102,10 @@ async function checkOrders(
   { config, source, signal, previewer, orders }: Readings,
   printer: FilePrinter,
 ): Promise<CheckedFile> {
-  const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0 };
+  const checked: CheckedFile = { orders: 0, nameless: 0, invalid: 0, statuses: [] };
   const isSent: boolean[] = [];
+  const waiting: Said[] = [];
+  let statuses: ReturnType<typeof createStatusCounts> | undefined;
   let preview: ReturnType<Previewer['file']> | undefined;
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
@@ -113,14 +118,19 @@ async function checkOrders(
           unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
         const { decimal } = mapping;
         const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
+        statuses = createStatusCounts({ reading, mapping });
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
         preview = previewer?.file({ again: isFixFile }, ({ verdict, order }) => {
           isSent.push(verdict === 'new');
+          statuses?.add(waiting.shift() ?? [], verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held');
           if (verdict === 'new' && order) checked.first ??= order;
         });
       },
       order(order) {
         checked.orders += 1;
+        const said = statuses?.of(order) ?? [];
+        if (preview) waiting.push(said);
+        else statuses?.add(said, order.valid ? 'sent' : 'held');
         if (preview === undefined) isSent.push(order.valid);
         if (order.valid && preview === undefined) checked.first ??= order.order;
         if (!order.valid) {
@@ -136,6 +146,7 @@ async function checkOrders(
     },
   );
   const compared = await preview?.done();
+  checked.statuses = statuses?.found() ?? [];
   if (orders) await printer.onOrders(ordersToSend(file, inspection, { isSent, signal }));
   return compared ? { ...checked, preview: { ...compared, list: previewer?.trouble ?? 'ok' } } : checked;
 }

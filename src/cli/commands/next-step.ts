@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { Source } from '../../config/config.ts';
-import { duration, orders } from '../../core/format.ts';
+import { count, duration, orders } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
+import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import type { Problem } from '../../order/record.ts';
-import { shorten } from '../../order/text.ts';
+import { shorten, trimBlanks } from '../../order/text.ts';
 import { LOST_REMEDY } from '../../redis/connection-end.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
@@ -163,28 +164,60 @@ export function correctionSteps(kind: Source['type'] | undefined, toCorrect: num
   return [...(toCorrect > 0 ? [correct] : []), ...(calledOff > 0 ? [called] : [])];
 }
 
-/** Columns whose advice is shown; a file may have any number of keys. */
+/** Columns whose advice is shown, and values of each; a file may have any number of them. */
 const MOST = 5;
+/** Longer values are remarks, which seldom occur twice. */
+const LONGEST = 40;
 
 /**
- * Collects the operator's part of what is wrong, one line for each kind: what the mapping can do about it. Fix files and
+ * Collects the operator's part of what is wrong: what the mapping can do about it, each with a line of YAML. Fix files and
  * pages of clerks repeat their messages for every row, so these do not contain it.
  */
 export function createAdvice(): { add(problems: readonly Problem[] | undefined): void; lines(): string[] } {
-  const texts = new Set<string>();
-  return {
-    add(problems = []) {
-      for (const problem of problems)
-        if (problem.code === 'called-off' && texts.size < MOST) texts.add(calledOffAdvice(problem));
-    },
-    lines: () => [...texts].map((text) => `called-off: ${text}`),
-  };
+  const columns = new Map<string, Set<string>>();
+  let isFinal = false;
+
+  function add({ code, field, value }: Problem): void {
+    if (code !== 'called-off' || (!columns.has(field) && columns.size === MOST)) return;
+    const values = columns.get(field) ?? new Set();
+    columns.set(field, values);
+    const text = trimBlanks(value);
+    if (values.size < MOST && text !== '' && text.length <= LONGEST) values.add(text);
+    if (whyNotWanted(field, value) === 'ended') isFinal = true;
+  }
+
+  function lines(): string[] {
+    if (columns.size === 0) return [];
+    const named = [...columns].filter(([, values]) => values.size > 0);
+    const skip = named.map(([field, values]) => `${yamlName(field)}: [${[...values].map(quoted).join(', ')}]`);
+    const never = [...columns.keys()].map((field) => `${yamlName(field)}: never`);
+    const also = isFinal ? ', also those that cancel an order that was sent' : '';
+    return [
+      ...(skip.length === 0
+        ? []
+        : [
+            `to leave such rows and orders out without a report${also}, add to the mapping: skipWhere: { ${skip.join(', ')} }`,
+          ]),
+      `to send them, because the column means something else, add to the mapping: calledOff: { ${never.join(', ')} }`,
+    ].map((text) => `called-off: ${text}`);
+  }
+
+  return { add: (problems = []) => problems.forEach(add), lines };
 }
 
-function calledOffAdvice({ field, value }: Problem): string {
-  const leave =
-    whyNotWanted(field, value) === 'notYet'
-      ? 'skipWhere leaves such rows and orders out until they are released, without a report'
-      : 'skipWhere leaves such rows and orders out, and skipRows such rows of a table, without a report, also those that cancel an order that was sent';
-  return `in the mapping, ${leave}; calledOff: { ${JSON.stringify(shorten(field, 60))}: never } says that this column does not mean that, and otherReadings: allow checks no such column and sends them.`;
+const quoted = (text: string) => JSON.stringify(text);
+const yamlName = (name: string) => quoted(shorten(name.trim(), 60));
+
+/** `Status: OFFEN 98 sent and 1 held, erledigt 12 held`. */
+export function statusText({ column, values, more }: StatusValues): string {
+  const texts = values.map(({ value, sent, known, held }) => {
+    const shown = value === '' ? '(empty)' : /^[\p{L}\p{N} _.-]+$/u.test(value) ? value : quoted(value);
+    const ends: [number, string][] = [
+      [sent, 'sent'],
+      [known, 'known'],
+      [held, 'held'],
+    ];
+    return `${shown} ${ends.flatMap(([number, end]) => (number > 0 ? [`${count(number)} ${end}`] : [])).join(' and ')}`;
+  });
+  return `${column}: ${texts.join(', ')}${more > 0 ? `, other values ${count(more)}` : ''}`;
 }

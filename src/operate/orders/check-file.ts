@@ -1,9 +1,13 @@
 import type { CheckedOrder, Order } from '../../order/order.ts';
+import type { SourceRecord } from '../../order/record.ts';
+import { shorten, trimBlanks } from '../../order/text.ts';
+import { find, isObject, textOf } from '../../parse/find-key.ts';
 import type { LeftOut } from '../../parse/format.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { readOrderPages, readOrders } from '../../validate/read-orders.ts';
+import { isStatusName } from '../../validate/said-beside.ts';
 
 /** A file to check, and the source whose mapping reads it; a fix file is read with the mapping of its batch. */
 export type FileToCheck = { path: string; source: string };
@@ -51,3 +55,73 @@ export async function* ordersToSend(
     if (isSent[at++] && one.valid) yield { line: one.place.line, ...one.order };
   }
 }
+
+/**
+ * What happens to the orders with each value of a status column that is not sent: `sent`, `known` with the same content
+ * (only with a preview), or `held`. `more`: orders with
+ * other values.
+ */
+export type StatusValues = {
+  column: string;
+  values: { value: string; sent: number; known: number; held: number }[];
+  more: number;
+};
+
+/** Values that are counted in each column, and those that are shown; columns or keys. */
+const MOST_COUNTED = 1_000;
+const MOST_SHOWN = 10;
+const MOST_COLUMNS = 5;
+
+type End = 'sent' | 'known' | 'held';
+type Said = { column: string; value: string };
+
+/** Counts orders by the values of their status columns or keys that are not sent. */
+export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'reading' | 'mapping'>) {
+  const counts = new Map<string, Map<string, Record<End, number>>>();
+  const more = new Map<string, number>();
+  const { header, at } = 'columns' in reading ? reading.columns : { header: [], at: {} };
+  const read = new Set<unknown>(Object.values(at));
+  const columns = header.flatMap((name, index) => (read.has(index) || !isStatusName(name) ? [] : [{ name, index }]));
+
+  function saidIn(record: SourceRecord): Said[] {
+    if (record.kind === 'row')
+      return columns.map(({ name, index }) => ({ column: name, value: trimBlanks(record.cells[index] ?? '') }));
+    const { value } = record;
+    if (!isObject(value)) return [];
+    const state = find(value, mapping.fields.orderState).name;
+    const names = Object.keys(value).filter((name) => name !== state && isStatusName(name));
+    return names.map((column) => ({ column, value: trimBlanks(textOf(Reflect.get(value, column)) ?? '') }));
+  }
+
+  function add(said: readonly Said[], end: End): void {
+    for (const { column, value } of said) {
+      const values = counts.get(column) ?? new Map<string, Record<End, number>>();
+      if (!counts.has(column) && counts.size === MOST_COLUMNS) continue;
+      counts.set(column, values);
+      const found = values.get(value) ?? { sent: 0, known: 0, held: 0 };
+      found[end] += 1;
+      if (values.has(value) || values.size < MOST_COUNTED) values.set(value, found);
+      else more.set(column, (more.get(column) ?? 0) + 1);
+    }
+  }
+
+  return {
+    /** What an order says, each once; several rows may say different things. */
+    of({ records }: CheckedOrder): Said[] {
+      if (records[0]?.kind === 'row' && columns.length === 0) return [];
+      const each = new Map(records.flatMap(saidIn).map((one) => [`${one.column}\0${one.value}`, one]));
+      return [...each.values()];
+    },
+    add,
+    /** The most frequent values first. */
+    found: (): StatusValues[] =>
+      [...counts].map(([column, found]) => {
+        const all = [...found].map(([value, ends]) => ({ value: shorten(value, 40), ...ends }));
+        const sorted = all.sort((a, b) => total(b) - total(a));
+        const rest = sorted.slice(MOST_SHOWN).reduce((sum, one) => sum + total(one), more.get(column) ?? 0);
+        return { column: shorten(column.trim(), 40), values: sorted.slice(0, MOST_SHOWN), more: rest };
+      }),
+  };
+}
+
+const total = ({ sent, known, held }: Record<End, number>) => sent + known + held;

@@ -159,11 +159,55 @@ First order as it would be sent:
     const { out } = await check(files);
     const [document] = JSON.parse((await check(files, { json: true })).out).files;
     expect(document.advice).toEqual(out.match(/^called-off: .*$/gm));
-    expect(out.match(/^called-off: in the mapping, skipWhere .*$/gm)).toEqual([
-      expect.stringContaining('skipRows'),
-      expect.stringContaining('until they are released'),
+    expect(document.advice).toEqual([
+      'called-off: to leave such rows and orders out without a report, also those that cancel an order that was sent, add to the mapping: skipWhere: { "status": ["storniert", "draft"] }',
+      'called-off: to send them, because the column means something else, add to the mapping: calledOff: { "status": never }',
     ]);
     expect(out.replace(/^called-off: .*$/gm, '')).not.toMatch(/skipWhere|calledOff|mapping/);
+  });
+
+  test('shows the message for canceled rows and for drafts in full once each', async () => {
+    const rows = ['3,A,1,storniert', '4,B,1,draft', '5,C,1,ENTWURF', '6,D,1,CANCELLED', '7,E,1,on hold', '8,F,1,done'];
+    const { out } = await check({ 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` });
+    expect(out.match(/^off\.csv:\d.*$/gm)).toEqual([
+      expect.stringMatching(/^off.csv:2: .*no longer wanted; discard the order\. .* \(order 3\)$/),
+      expect.stringMatching(/^off.csv:3: .*not wanted yet; .* \(order 4\)$/),
+      'off.csv:4: status: "ENTWURF" says that this is not wanted yet; as for line 3 (order 5)',
+      expect.stringMatching(/^off.csv:5: .* as for line 2 \(order 6\)$/),
+      'off.csv:6: status: "on hold" says that this is not wanted yet; as for line 3 (order 7)',
+      expect.stringMatching(/^off.csv:7: .*done already; .* \(order 8\)$/),
+    ]);
+  });
+
+  test('shows what happens to the orders with each value of a status column that is not sent', async () => {
+    const many = Array.from({ length: 12 }, (_, at) => `${at + 10},A,1,S${at},`);
+    const rows = [
+      '1,A,1,OFFEN,x',
+      '2,A,1,OFFEN,x',
+      '2,B,1,OFFEN,x',
+      '3,A,1,erledigt,x',
+      '4,,1,OFFEN,x',
+      '5,A,1,"a,\u001b",x',
+    ];
+    const text = `purchaseOrderNumber,articleCode,quantity,Auftragsstatus,Stock\n${[...rows, ...many].join('\n')}\n`;
+    const { out } = await check({ 's.csv': text });
+    expect(out.match(/^s\.csv: Auftragsstatus: .*$/m)?.[0]).toBe(
+      's.csv: Auftragsstatus: OFFEN 2 sent and 1 held, erledigt 1 held, "a,\\u001b" 1 sent, S0 1 sent, S1 1 sent, S2 1 sent, S3 1 sent, S4 1 sent, S5 1 sent, S6 1 sent, other values 5',
+    );
+    const orders = ['OPEN', 'OPEN', 'closed'].map((status, at) => {
+      return { purchaseOrderNumber: `PO-${at}`, status, items: [{ articleCode: 'A', quantity: 1 }] };
+    });
+    const [document] = JSON.parse((await check({ 's.json': JSON.stringify(orders) }, { json: true })).out).files;
+    expect(document.statuses).toEqual([
+      {
+        column: 'status',
+        values: [
+          { value: 'OPEN', sent: 2, known: 0, held: 0 },
+          { value: 'closed', sent: 0, known: 0, held: 1 },
+        ],
+        more: 0,
+      },
+    ]);
   });
 
   test('names the line of a file that cannot be read', async () => {
