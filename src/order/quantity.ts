@@ -171,3 +171,11 @@ export function parseExactly(text: string): unknown {
 function asWritten(_key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' && context?.source !== undefined ? jsonNumber(context.source) : value;
 }
+
+/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234; 1.2 of a worksheet is 1200 or 1.2. Few quantities may have a fraction. */
+export function bothReadings(value: string): string {
+  const [, before = '', after = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
+  const fraction = after.replace(/0+$/, '');
+  const thousands = `${before}${after.slice(0, 3).padEnd(3, '0')}`;
+  return `enter ${thousands} or ${fraction === '' ? before : 'the correct quantity'}`;
+}

@@ -1,7 +1,7 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { otherReading } from '../order/other-reading.ts';
-import { likelyCode, likelyQuantity, type QuantityFault } from '../order/quantity.ts';
+import { bothReadings, likelyCode, likelyQuantity, type QuantityFault } from '../order/quantity.ts';
 import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
@@ -55,9 +55,12 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
     field,
     code: fault,
     value: shorten(value),
-    message: sentence(fault, field, detail),
+    // Only a table has a fix file in that form.
+    message: sentence(fault, field, detail).replace(place.pointer === undefined ? '' : XLSX_FORM, ''),
   };
 }
+
+const XLSX_FORM = ' The .xlsx form of the fix file keeps what you enter.';
 
 /** The problems of a record of a fix file whose values have two readings. */
 export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, pointer = '' }: Place): Problem[] {
@@ -177,7 +180,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
       const code = /^\d+$/.test(value) ? likelyCode(Number(value)) : undefined;
       if (code !== undefined)
         return `${shown} can be the quantity, or ${code}; enter the quantity, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is`;
-      return `${shown} can be read in two ways; ${readings(value)}: ${CONFIRMED} does not say which one. The .xlsx form of the fix file keeps what you enter. For your operator: check decimal in the mapping of the source`;
+      return `${shown} can be read in two ways; ${bothReadings(value)}: ${CONFIRMED} does not say which one.${XLSX_FORM} For your operator: check decimal in the mapping of the source`;
     }
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
@@ -238,12 +241,4 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-
     case 'too-many-items':
       return `has ${value} items; at most ${LIMITS.items} are allowed`;
   }
-}
-
-/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234; 1.2 of a worksheet is 1200 or 1.2. Few quantities may have a fraction. */
-function readings(value: string): string {
-  const [, before = '', after = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
-  const fraction = after.replace(/0+$/, '');
-  const thousands = `${before}${after.slice(0, 3).padEnd(3, '0')}`;
-  return `enter ${thousands} or ${fraction === '' ? before : 'the correct quantity'}`;
 }

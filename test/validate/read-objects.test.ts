@@ -369,6 +369,18 @@ describe('JSON that is valid UTF-8 although the mapping sets a single-byte encod
   });
 });
 
+test('the message for an ambiguous quantity names the .xlsx form of the fix file only for tables, which have one', async () => {
+  const [first] = (await readText('[{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":"1.000"}]}]'))
+    .orders;
+  expect(first?.valid === false && first.problems[0]?.message).toBe(
+    '"1.000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. For your operator: check decimal in the mapping of the source',
+  );
+  const xml =
+    '<orders><order><purchaseOrderNumber>1</purchaseOrderNumber><items><item articleCode="A" quantity="1.000"/></items></order></orders>';
+  const [other] = (await readText(xml)).orders;
+  expect(other?.valid === false && other.problems[0]?.message).not.toContain('xlsx');
+});
+
 describe('objects with a value of skipWhere', () => {
   const skipWhere = { 'header.status': 'DRAFT', deleted: true };
   const header = (status: string) => ({ header: { status } });

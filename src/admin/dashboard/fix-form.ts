@@ -181,7 +181,7 @@ export function inForm(message: string, number: string): string {
     .replace('remove it and, in each other row', `check "${LEAVE_OUT}" in it and, in each other row`)
     .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')
-    .replace(/: confirmed does not say which one\. The \.xlsx form of the fix file keeps what you enter(?=\.)/, '')
+    .replace(/: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter)?(?=\.)/, '')
     .replace('In a fix file, also write', 'Also write')
     .replace('drop it in a fix file without that row', 'send it as it is')
     .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
