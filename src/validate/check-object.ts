@@ -6,7 +6,7 @@ import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
-import { type CheckedRow, faultOf, mappingOf, wantedItem } from './check-row.ts';
+import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
   keysBeside,
@@ -96,7 +96,7 @@ export function checkObjectRow(record: ObjectRecord, given: ObjectRules): Checke
     number,
     ...itemAsRead(value, rules.mapping),
     problems: placed(found, place, rules),
-    ...(item && wantedItem(found, item, rules.mapping)),
+    ...(item && isOnlyDone(found, rules.mapping) && { ifWanted: item }),
     ...(loose && { loose }),
   };
 }

@@ -11,7 +11,7 @@ import type { Columns, Field } from '../parse/columns.ts';
 import { type MissingCell, withMissing } from '../parse/csv/moved-cells.ts';
 import { isTotalLabel } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { columnNumbers, doubtProblems, type Fault, problemOf } from './problem.ts';
+import { columnNumbers, doubtProblems, type Fault, problemOf, totalsRow } from './problem.ts';
 import { isOnlyDone, type SaidInRow, watchSaid } from './said-beside.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
@@ -104,9 +104,12 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
     ['articleCode', codeFault, articleCode],
     ['quantity', 'fault' in amount ? amount.fault : undefined, quantity],
   ];
-  const problems = found.flatMap(([field, fault, value]) =>
-    fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
-  );
+  const isTotals = number + articleCode === '' && mapping.totalRows === 'hold' && isTotalLabel(quantity);
+  const problems = isTotals
+    ? [totalsRow(record.place, nameOf('quantity', rules), quantity)]
+    : found.flatMap(([field, fault, value]) =>
+        fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
+      );
   if (said !== undefined) {
     const { header } = table.columns;
     problems.push(problemOf(said.code, record.place, header[said.column] ?? '', record.cells[said.column] ?? ''));
@@ -116,14 +119,9 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
   const read = { record, number, articleCode, quantity, problems: all };
   return {
     ...read,
-    ...('value' in amount && wantedItem(all, { articleCode, quantity: amount.value }, mapping)),
+    ...('value' in amount && isOnlyDone(all, mapping) && { ifWanted: { articleCode, quantity: amount.value } }),
     ...(loose && { loose }),
   };
-}
-
-/** The item of a row that is only done already. */
-export function wantedItem(problems: readonly Problem[], item: Item, mapping: Mapping): Pick<CheckedRow, 'ifWanted'> {
-  return isOnlyDone(problems, mapping) ? { ifWanted: item } : {};
 }
 
 /** What is wrong with a number or an article in a row. */

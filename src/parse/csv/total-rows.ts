@@ -28,6 +28,12 @@ export function isTotalLabel(text: string): boolean {
   return LABEL.test(text) || LABEL_OF.test(text);
 }
 
+/** A key of the mapping that leaves out rows with such a label; without a pattern where the label is not at their beginning. */
+export function skipRowsFor(label: string): string {
+  const [, stars = '', word = ''] = /^(\*+ ?)?(\p{L}+)/u.exec(label) ?? [];
+  return isTotalLabel(word) ? `skipRows: ["^${stars === '' ? '' : '[* ]+'}${word}"]` : 'skipRows';
+}
+
 /** Recognizes the totals rows of a table; call `add` for each of its other rows, in their order. */
 export type TotalRows = {
   /** Whether the row may be a totals row: quick, because it is asked for every row. */

@@ -166,6 +166,14 @@ First order as it would be sent:
     expect(out.replace(/^called-off: .*$/gm, '')).not.toMatch(/skipWhere|calledOff|mapping/);
   });
 
+  test('names skipRows for a totals row with its label in the column of the quantity', async () => {
+    const text = 'purchaseOrderNumber;x;articleCode;quantity;y\n1;;A;5;\n;;;Summe 750 Positionen;\n';
+    const { out } = await check({ 'sum.csv': text });
+    expect(out.match(/^sum\.csv:3: .*$/gm)).toEqual([
+      'sum.csv:3: quantity: "Summe 750 Positionen" reads like the label of a totals row, and the row has neither an order number nor an article; discard it in the dashboard or ask your operator to do so. For your operator: skipRows: ["^Summe"] in the mapping of the source leaves out such rows',
+    ]);
+  });
+
   test('shows the message for canceled rows and for drafts in full once each', async () => {
     const rows = ['3,A,1,storniert', '4,B,1,draft', '5,C,1,ENTWURF', '6,D,1,CANCELLED', '7,E,1,on hold', '8,F,1,done'];
     const { out } = await check({ 'off.csv': `purchaseOrderNumber,articleCode,quantity,status\n${rows.join('\n')}\n` });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { skipRowsFor } from '../../../src/parse/csv/total-rows.ts';
 import { fixMapping } from '../../../src/parse/read-fix-file.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../../support/read-text.ts';
 
@@ -68,6 +69,16 @@ describe('rows of a list that are not data', () => {
     expect(inspection.warnings).toEqual([
       '2 rows that match skipWhere were skipped.',
       'skipWhere names "stage", which this file does not have, or has more than once.',
+    ]);
+  });
+
+  test('get a pattern only where it begins with the label, never with the number of an order', () => {
+    const labels = ['Summe 750 Positionen', '** Total: 7', 'PO-1 Ergebnis', 'Total'];
+    expect(labels.map(skipRowsFor)).toEqual([
+      'skipRows: ["^Summe"]',
+      'skipRows: ["^[* ]+Total"]',
+      'skipRows',
+      'skipRows: ["^Total"]',
     ]);
   });
 
