@@ -152,14 +152,29 @@ export function refusedItems({ kind, payload }: Pick<DeadLetter, 'kind' | 'paylo
 /** In full: they say what to do instead of a correction. */
 const IN_FULL = [NUMBER_KNOWN, ROW_KNOWN];
 
-/** Of an order, all problems but the first: without their remedies, except that po-sync has the order already. */
+/**
+ * Of an order, all problems but the first: without their remedies, except that po-sync has the order already. What is wrong in
+ * several rows is said once, with their lines.
+ */
 export function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
-  const all = problems.slice(1);
+  const [first, ...all] = problems;
   const known = all.filter(({ code }) => IN_FULL.includes(code)).map(problemText);
   const further = all.filter(({ code }) => !IN_FULL.includes(code));
-  const named = further.slice(0, 3).map(inShort);
-  return [...known, ...named, ...(further.length > 3 ? [`${further.length - 3} more`] : [])].join('; ');
+  const alike = [...Map.groupBy(further, inShort)];
+  const named = alike.slice(0, 3).map(([text, rows]) => `${text}${linesText(rows, first)}`);
+  const more = alike.slice(3).reduce((sum, [, rows]) => sum + rows.length, 0);
+  return [...known, ...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
+
+/** ` (lines 3, 4)`; nothing for what is wrong only in the row of the first problem. */
+function linesText(problems: readonly Problem[], first: Problem | undefined): string {
+  const lines = [...new Set(problems.map(({ line }) => line))].toSorted((a, b) => a - b);
+  if (lines.every((line) => line === first?.line)) return '';
+  const more = lines.length > LINES_SHOWN ? ` and ${lines.length - LINES_SHOWN} more` : '';
+  return ` (line${lines.length > 1 ? 's' : ''} ${lines.slice(0, LINES_SHOWN).join(', ')}${more})`;
+}
+
+const LINES_SHOWN = 5;
 
 /** A remedy follows a semicolon, or begins with `If`. */
 function inShort(problem: Problem): string {

@@ -55,6 +55,15 @@ it('an order names its other problems in short', () => {
   );
 });
 
+it('an order says once what is wrong in several of its rows, with their lines', () => {
+  const draft = (line: number) =>
+    problem(line, { field: 'Status', code: 'called-off', message: 'is a draft; discard it' });
+  const empty = problem(3, { field: 'QTY', code: 'missing', message: 'is empty; enter a value' });
+  const problems = [draft(2), draft(3), empty, ...[4, 5, 6, 7, 8].map(draft), { ...empty, line: 2 }];
+  const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
+  expect(group?.orders[0]?.also).toBe('Status is a draft (lines 3, 4, 5, 6, 7 and 1 more); QTY is empty (lines 2, 3)');
+});
+
 it.each(['number-known', 'row-known'])(
   'an order says %s first and in full, because the next steps refer to it',
   (code) => {
