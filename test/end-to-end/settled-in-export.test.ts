@@ -52,6 +52,13 @@ it('an order of an export that the API refused and a person corrected needs nobo
   expect(again?.counts).toMatchObject({ refused: 1, accepted: 1 });
   expect((await place.fix(again, (text) => text.replace('"X"', '"A"')))?.counts).toMatchObject({ accepted: 1 });
 
+  const next = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'A')];
+  await writeFile(path.join(place.folder, 'next.json'), JSON.stringify(next));
+  const { code, out } = await place.run(['check', '--preview', '--json', '--source', 'erp', 'next.json']);
+  expect([code, JSON.parse(out).files[0].preview]).toMatchObject([
+    0,
+    { new: 1, duplicate: 2, conflict: 0, knownBefore: { waiting: 0, settled: 2 } },
+  ]);
   const settled = 'duplicate known-settled yes';
   expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-3', 'A'))).toEqual([
     settled,
@@ -77,6 +84,15 @@ it('an order of an export that a person corrected is not sent as it was while th
   await place.run(['dead-letters', 'discard', '--order', 'PO-3', '--yes']);
   await place.setFaults([]);
 
+  const later = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A'), order('PO-4', 'A')];
+  await writeFile(path.join(place.folder, 'later.json'), JSON.stringify(later));
+  const previewOf = async (source: string) => {
+    const { out } = await place.run(['check', '--preview', '--json', '--source', source, 'later.json']);
+    return JSON.parse(out).files[0].preview;
+  };
+  const knownBefore = { waiting: 2, settled: 0, numbers: ['PO-1', 'PO-2'] };
+  expect(await previewOf('erp')).toMatchObject({ new: 2, duplicate: 2, knownBefore });
+  expect(await previewOf('buyers')).not.toHaveProperty('knownBefore');
   const waits = 'duplicate known-invalid no';
   expect(await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A'))).toEqual([
     waits,
@@ -105,6 +121,9 @@ it('an order of an export to which a person gave another number is not sent unde
   await place.setFaults([]);
   expect((await place.fix(first, (text) => text.replace('"PO-1"', '"PO-9"')))?.counts).toMatchObject({ accepted: 1 });
 
+  await writeFile(path.join(place.folder, 'erp.json'), JSON.stringify([order('PO-1', 'X'), order('PO-2', 'A')]));
+  const preview = await place.run(['check', '--preview', '--source', 'erp', 'erp.json']);
+  expect(preview.out).toMatch(/ 1 {2}new: .*\n +0 {2}duplicate: [\s\S]* 1 {2}duplicate \(known-settled\)/);
   const settled = 'duplicate known-settled no';
   expect(await place.version(order('PO-1', 'X'), order('PO-2', 'A'))).toEqual([settled, 'accepted  yes']);
   expect(await place.version(order('PO-1', 'X'))).toEqual([settled]);

@@ -205,18 +205,21 @@ function resultText(file: string, { orders, nameless, invalid, first, preview }:
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const { conflict, waiting, conflicts, list } = preview;
   const { orders = 0, files = [], unread = [] } = preview.underWay ?? {};
+  const before = preview.knownBefore ?? { waiting: 0, settled: 0, numbers: [] };
   const more = conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
     [preview.new, 'new: would be sent'],
-    [preview.duplicate - orders, 'duplicate: known with the same content'],
+    [preview.duplicate - orders - before.waiting - before.settled, 'duplicate: known with the same content'],
     [conflict, `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`],
     [waiting, 'waiting: a person must settle an order with the same content first'],
     [preview.invalid, `invalid: failed a check${knownText(preview)}`],
+    [before.waiting, 'duplicate (known-invalid): as in an earlier export, and waiting for a person since'],
+    [before.settled, 'duplicate (known-settled): as in an earlier export, and settled by a person since'],
     [orders, `already waiting in ${files.join(', ')}, and sent from there`],
   ];
   const compared =
     list === 'ok' ? "Compared with the ledger and the API's list" : `Compared with the ledger only (${list})`;
-  const shown = lines.filter(([number], at) => number > 0 || (at !== 3 && at !== 5));
+  const shown = lines.filter(([number], at) => number > 0 || (at < 5 && at !== 3));
   return (
     printable(`${compared}:`) +
     '\n' +

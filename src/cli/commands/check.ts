@@ -107,6 +107,7 @@ async function checkOrders(
   const waiting: Said[] = [];
   let statuses: ReturnType<typeof createStatusCounts> | undefined;
   let preview: ReturnType<Previewer['file']> | undefined;
+  const exportName = config.sources.find(({ name, type }) => name === source && type === 'export')?.name;
   // Batches are found by their reports, because `check` does not ask Redis.
   const batches = { find: () => Promise.resolve(undefined) };
   const inspection = await checkFile(
@@ -120,7 +121,7 @@ async function checkOrders(
         const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
         statuses = createStatusCounts({ reading, mapping });
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
-        preview = previewer?.file({ again: isFixFile }, ({ verdict, order }) => {
+        preview = previewer?.file({ again: isFixFile, exportName }, ({ verdict, order }) => {
           isSent.push(verdict === 'new');
           statuses?.add(waiting.shift() ?? [], verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held');
           if (verdict === 'new' && order) checked.first ??= order;

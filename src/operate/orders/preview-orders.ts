@@ -4,11 +4,14 @@ import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
 import { isSameContent } from '../../ledger/entry.ts';
+import { createKnownInvalid, resultsShownBefore, wereCorrected } from '../../ledger/known-invalid.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { isUnderWay } from '../../ledger/row-claims.ts';
-import { digestOf } from '../../order/digest.ts';
+import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
+import { KNOWN_SETTLED } from '../../order/outcome.ts';
 import type { LeftOut } from '../../parse/format.ts';
+import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
 import { tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -22,6 +25,8 @@ export type Preview = { new: number; duplicate: number; conflict: number; waitin
   invalidKnown?: { orders: number; numbers: string[] };
   /** Orders that `skipWhere` leaves out although they are accepted, listed or in progress. */
   leftOut?: LeftOutOrders;
+  /** Of the duplicates, those of an export that an earlier version had: not sent, because they wait for a person or were settled. */
+  knownBefore?: { waiting: number; settled: number; numbers: string[] };
 };
 
 /** An order of the file and what would become of it. `order`: if valid. `isNew`: the ledger does not know its number. */
@@ -29,15 +34,18 @@ export type Verdict = {
   number: string;
   order: Order | undefined;
   digest: string;
-  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut'>;
+  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'knownBefore'>;
   isNew: boolean;
   /** The line of its first row. */
   line: number;
 };
 
-/** Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. */
+/**
+ * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `exportName`: the export that
+ * it is a version of.
+ */
 export type CompareFile = (
-  facts: { again: boolean },
+  facts: { again: boolean; exportName?: string | undefined },
   onVerdict?: (found: Verdict) => void,
 ) => { add(order: CheckedOrder): Promise<void>; leftOut(one: LeftOut): void; done(): Promise<Preview> };
 
@@ -67,21 +75,13 @@ export async function createPreviewer(context: OperatorContext, env: Variables):
  * been delivered.
  */
 export function createComparison(
-  { ledger, batches }: { ledger: Pick<Ledger, 'lookup'>; batches?: Parameters<typeof underWayOf>[1] },
+  { ledger, ...deps }: { ledger: Pick<Ledger, 'lookup'> } & ComparisonDeps,
   listed: ReadonlyMap<string, string>,
 ): CompareFile {
-  const before: Digests = new Map();
+  const verdictOf = createVerdicts(listed);
 
-  function verdictOf(number: string, digest: string, known: Known, again: boolean) {
-    const other = before.get(number) ?? listed.get(number);
-    if (other !== undefined) return isSameContent(other, digest) ? 'duplicate' : 'conflict';
-    const admission = admit(known, { digest, batch: '', ordinal: -1, again, fromExport: false });
-    const verdict = verdictWith(admission);
-    if (verdict === 'new') before.set(number, digest);
-    return verdict;
-  }
-
-  return ({ again }, onVerdict) => {
+  return ({ again, exportName }, onVerdict) => {
+    const shownBefore = createShownBefore(deps, again ? undefined : exportName);
     const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
     const pager = createPager(PAGE);
     const underWay: string[] = [];
@@ -91,15 +91,18 @@ export function createComparison(
 
     async function addPage(page: readonly CheckedOrder[]): Promise<void> {
       const known = await ledger.lookup(page.map(({ number }) => number));
+      const codes = await shownBefore.codesOf(page);
       for (const [at, { number, ...one }] of page.entries()) {
         const order = one.valid ? one.order : undefined;
         const digest = order ? digestOf(order) : '';
         const of = known[at] ?? { kind: 'nothing' };
         const isSent = of.kind === 'accepted' || isUnderWay(of) || listed.has(number);
         const isDone = !one.valid && isSentAndDone(one.ifWanted, of, listed.get(number));
-        if (!order && !isDone && isSent) knownNumbers.push(number);
         if (isSent) sent.add(number);
-        const verdict = order ? verdictOf(number, digest, of, again) : isDone ? 'duplicate' : 'invalid';
+        const ends = codes[at] ?? {};
+        const [verdict, code] = order ? verdictOf(number, digest, of, again, ends) : verdictOfInvalid(isDone, ends);
+        if (code !== undefined) shownBefore.count(number, code);
+        if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
@@ -114,12 +117,61 @@ export function createComparison(
       leftOut: watch.add,
       async done() {
         await addPage(pager.rest());
-        const others = await underWayOf(underWay, batches);
+        const others = await underWayOf(underWay, deps.batches);
         const leftOut = watch.reported((await watch.sent(listed)).filter((one) => !sent.has(one.purchaseOrderNumber)));
         const more = { ...(others && { underWay: others }), ...(leftOut && { leftOut }) };
-        return { ...found, ...more, ...knownAmong(knownNumbers) };
+        return { ...found, ...more, ...knownAmong(knownNumbers), ...shownBefore.found() };
       },
     };
+  };
+}
+
+type Judged = [verdict: Verdict['verdict'], code?: string];
+
+/** Decides about valid orders one after another, as if the former had been delivered. */
+function createVerdicts(listed: ReadonlyMap<string, string>) {
+  const before: Digests = new Map();
+  return (number: string, digest: string, known: Known, again: boolean, ends: Ends): Judged => {
+    const other = before.get(number) ?? listed.get(number);
+    const candidate = { digest, batch: '', ordinal: -1, again, fromExport: false };
+    const same = other !== undefined && isSameContent(other, digest) ? 'duplicate' : 'conflict';
+    const verdict = other === undefined ? verdictWith(admit(known, candidate)) : same;
+    const code = verdict === 'new' ? ends.corrected : verdict === 'duplicate' ? undefined : ends.shown;
+    if (code !== undefined) return ['duplicate', code];
+    if (verdict === 'new') before.set(number, digest);
+    return [verdict];
+  };
+}
+
+function verdictOfInvalid(isDone: boolean, { shown }: Ends): Judged {
+  return isDone ? ['duplicate'] : shown === undefined ? ['invalid'] : ['duplicate', shown];
+}
+
+/** The code of an order of an export that would be sent but was corrected, or that would need a person but did so before. */
+type Ends = { corrected?: string | undefined; shown?: string | undefined };
+
+type ComparisonDeps = { batches?: Pick<Batches, 'underWay' | 'find'>; store?: Pick<Store, 'redis' | 'keys'> };
+
+/** Finds orders that an export showed before, so that its new version does not send them (docs/files.md). */
+function createShownBefore({ batches, store }: ComparisonDeps, exportName: string | undefined) {
+  const found = { waiting: 0, settled: 0, numbers: [] as string[] };
+  return {
+    async codesOf(page: readonly CheckedOrder[]): Promise<Ends[]> {
+      if (exportName === undefined || store === undefined || batches === undefined) return [];
+      const deps = { store, batches };
+      const asked = page.map((one) => {
+        return { number: one.number, fingerprint: one.valid ? digestOf(one.order) : fingerprintOf(one.records) };
+      });
+      const corrected = await wereCorrected(exportName, asked, deps);
+      const shown = await createKnownInvalid(store).wereKnown(exportName, asked);
+      const codes = (await resultsShownBefore(asked, 0, deps)).map(({ code }) => code);
+      return codes.map((code, i) => ({ ...(corrected[i] && { corrected: code }), ...(shown[i] && { shown: code }) }));
+    },
+    count(number: string, code: string): void {
+      found[code === KNOWN_SETTLED ? 'settled' : 'waiting'] += 1;
+      if (found.numbers.length < CONFLICTS_SHOWN) found.numbers.push(number);
+    },
+    found: (): Pick<Preview, 'knownBefore'> => (found.waiting + found.settled > 0 ? { knownBefore: found } : {}),
   };
 }
 
