@@ -113,11 +113,11 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
       return [...each.values()];
     },
     add,
-    /** The most frequent values first. */
+    /** Values that are sent first, because each that is held has its own problem; the most frequent of them first. */
     found: (): StatusValues[] =>
       [...counts].map(([column, found]) => {
         const all = [...found].map(([value, ends]) => ({ value: shorten(value, 40), ...ends }));
-        const sorted = all.sort((a, b) => total(b) - total(a));
+        const sorted = all.sort((a, b) => Number(b.sent > 0) - Number(a.sent > 0) || total(b) - total(a));
         const rest = sorted.slice(MOST_SHOWN).reduce((sum, one) => sum + total(one), more.get(column) ?? 0);
         return { column: shorten(column.trim(), 40), values: sorted.slice(0, MOST_SHOWN), more: rest };
       }),

@@ -213,7 +213,7 @@ function knownAmong(numbers: readonly string[]): Pick<Preview, 'invalidKnown'> {
 export type UnderWay = { orders: number; files: string[]; unread: string[] };
 
 /** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
-export async function underWayOf(
+async function underWayOf(
   waiting: readonly string[],
   batches: Pick<Batches, 'underWay'> | undefined,
 ): Promise<UnderWay | undefined> {
