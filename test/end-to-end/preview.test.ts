@@ -70,7 +70,7 @@ it('an order that a file cancels after it was sent is named by the preview and b
   expect(never).not.toContain('inform the supplier');
 });
 
-it('check --preview compares with the ledger only where the list cannot be read, and says so', async () => {
+it('check --preview compares with the ledger only where the API offers no list, and says so', async () => {
   await using place = await openWorkplace({ faults: { faults: [{ kind: 'answer', on: 'list', status: 403 }] } });
   await writeFile(path.join(place.folder, 'new.csv'), fileOf(['PO-1,A,1']));
   const { code, out, err } = await place.run(['check', '--preview', 'new.csv']);
@@ -79,6 +79,29 @@ it('check --preview compares with the ledger only where the list cannot be read,
     err: '',
     out: expect.stringContaining('Compared with the ledger only ('),
   });
+});
+
+it.each([
+  ['answers 500', { kind: 'answer', on: 'list', status: 500 }],
+  ['answers something else than a list', { kind: 'answer', on: 'list', status: 200, body: 'html' }],
+  ['closes the connection', { kind: 'drop', on: 'list' }],
+  ['refuses the token', { kind: 'answer', on: 'list', status: 401 }],
+  ['refuses the credentials', { kind: 'answer', on: 'token', status: 401 }],
+])('check --preview ends with 1, and says so last, where the API %s', async (_, fault) => {
+  await using place = await openWorkplace({ faults: { faults: [fault] } });
+  await writeFile(path.join(place.folder, 'new.csv'), fileOf(['PO-1,A,1']));
+  const { code, out, err } = await place.run(['check', '--preview', 'new.csv']);
+  expect(code).toBe(1);
+  expect(out).toContain('Compared with the ledger only (');
+  expect(out).toContain('1  new to the ledger: would be sent\n');
+  expect(err).toMatch(
+    /^The API's list could not be read: .+ Orders counted as new may be at the API already\. Try again\..+\n$/,
+  );
+  const json = await place.run(['check', '--preview', '--json', 'new.csv']);
+  expect({ code: json.code, err: json.err }).toEqual({ code: 1, err: '' });
+  const [{ preview }] = JSON.parse(json.out).files;
+  expect(preview).toMatchObject({ new: 1, list: expect.not.stringMatching(/^ok$/) });
+  expect(err).toContain(preview.list);
 });
 
 it('check --preview without a configuration is an error', async () => {

@@ -208,7 +208,7 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const before = preview.knownBefore ?? { waiting: 0, settled: 0, numbers: [] };
   const more = conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
-    [preview.new, 'new: would be sent'],
+    [preview.new, list === 'ok' ? 'new: would be sent' : 'new to the ledger: would be sent'],
     [preview.duplicate - orders - before.waiting - before.settled, 'duplicate: known with the same content'],
     [conflict, `conflict: known with different content${conflict === 0 ? '' : `: ${conflicts.join(', ')}${more}`}`],
     [waiting, 'waiting: a person must settle an order with the same content first'],

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import type { Config } from '../../config/config.ts';
+import { type Config, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
 import { checkFile, createStatusCounts, ordersToSend } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
 import { unusedColumns } from '../../parse/columns.ts';
@@ -10,6 +11,7 @@ import type { HowToReadDeps } from '../../validate/how-to-read.ts';
 import { type CommonArgs, configIfAny, openOperatorContext } from '../load-config.ts';
 import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
+import { printable } from '../terminal/print.ts';
 import {
   type CheckedFile,
   type CheckPrinter,
@@ -22,13 +24,25 @@ export type CheckArgs = CommonArgs & { files: readonly string[]; source?: string
 
 /**
  * `check`: reads, maps and checks files as the daemon would, and sends nothing. Without a configuration the standard
- * columns apply. `--preview` compares the orders with the ledger and the API's list; `--orders` lists each that would be sent. Exit code 0: every order is valid; 2: something needs a person; 1: a file could not be read.
+ * columns apply. `--preview` compares the orders with the ledger and the API's list; `--orders` lists each that would be
+ * sent. Exit code 0: every order is valid; 2: something needs a person; 1: a file, or the list that the API offers, could
+ * not be read.
  * Throws PoSyncError `source-unknown`, and like `openConfig` if a configuration was named.
  */
 export async function checkCommand(args: CheckArgs, shell: Shell): Promise<number> {
   if (!args.preview) return checkFiles(args, shell, await configIfAny(args, shell));
   await using context = await openOperatorContext(args, shell, { confirm: false });
-  return await checkFiles(args, shell, context.config, await createPreviewer(context, shell.env));
+  const previewer = await createPreviewer(context, shell.env);
+  const code = await checkFiles(args, shell, context.config, previewer);
+  // Where an API offers no list, delivery does without it, too.
+  if (previewer.trouble?.isOffered !== true) return code;
+  if (!args.json) shell.err(notComparedText(previewer.trouble.reason, context.config));
+  return 1;
+}
+
+function notComparedText(reason: string, config: Config): string {
+  const { message, remedy } = listFailed(reason, startCommandOf(config));
+  return `${printable(`${message} Orders counted as new may be at the API already. ${remedy}`)}\n`;
 }
 
 /** Checks the files with the mapping of a configuration; `undefined`: with the standard columns. */
@@ -149,7 +163,7 @@ async function checkOrders(
   const compared = await preview?.done();
   checked.statuses = statuses?.found() ?? [];
   if (orders) await printer.onOrders(ordersToSend(file, inspection, { isSent, signal }));
-  return compared ? { ...checked, preview: { ...compared, list: previewer?.trouble ?? 'ok' } } : checked;
+  return compared ? { ...checked, preview: { ...compared, list: previewer?.trouble?.reason ?? 'ok' } } : checked;
 }
 
 function missingReport({ reports }: Readings['config']): string {

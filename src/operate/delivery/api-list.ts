@@ -28,20 +28,24 @@ export async function openApiList(context: OperatorContext, env: Variables) {
   return { read: readInTurn(context, partner), [Symbol.asyncDispose]: () => partner[Symbol.asyncDispose]() };
 }
 
+/** Why the list could not be read. `isOffered`: this API has one; another time it can be read. */
+export type ListTrouble = { reason: string; isOffered: boolean };
+
 /** Reads the list. Returns why it could not be read; throws like `openApiList` if the credentials are missing. */
 export async function tryApiList(
   context: OperatorContext,
   env: Variables,
   onOrder: (order: ListedOrder) => void,
-): Promise<string | undefined> {
+): Promise<ListTrouble | undefined> {
   try {
     await using list = await openApiList(context, env);
     const end = await list.read(onOrder);
-    return end.kind === 'complete' ? undefined : withoutStop(end.said.message);
+    if (end.kind === 'complete') return undefined;
+    return { reason: withoutStop(end.said.message), isOffered: end.kind !== 'unavailable' };
   } catch (error) {
     if (!(error instanceof PoSyncError) || error.code === 'interrupted' || error.code.startsWith('secret-'))
       throw error;
-    return withoutStop(error.message);
+    return { reason: withoutStop(error.message), isOffered: true };
   }
 }
 

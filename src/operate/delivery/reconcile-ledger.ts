@@ -77,7 +77,8 @@ export function differenceCount({ missing, unknown, differing, twice }: Differen
   return missing.length + unknown.length + differing.length + twice.length;
 }
 
-function listFailed(message: string, start: ReturnType<typeof startCommandOf>): PoSyncError {
+/** Another time the list can be read. */
+export function listFailed(message: string, start: ReturnType<typeof startCommandOf>): PoSyncError {
   const reason = withoutStop(message);
   return new PoSyncError('list-failed', `The API's list could not be read: ${reason}.`, {
     remedy:

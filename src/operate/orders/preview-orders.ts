@@ -13,7 +13,7 @@ import { KNOWN_SETTLED } from '../../order/outcome.ts';
 import type { LeftOut } from '../../parse/format.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
-import { tryApiList } from '../delivery/api-list.ts';
+import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What would become of the orders of a file. `waiting`: a dead letter with the same content waits for a person. */
@@ -50,7 +50,7 @@ export type CompareFile = (
 ) => { add(order: CheckedOrder): Promise<void>; leftOut(one: LeftOut): void; done(): Promise<Preview> };
 
 /** Compares orders with the ledger and the API's list. `trouble`: why the list could not be read. */
-export type Previewer = { trouble: string | undefined; file: CompareFile };
+export type Previewer = { trouble: ListTrouble | undefined; file: CompareFile };
 
 const PAGE = 500;
 const CONFLICTS_SHOWN = 20;
