@@ -250,3 +250,49 @@ it('a command ends with 1 and says why when Redis is lost while it runs and does
   });
   await redis.restart();
 });
+
+it('reconcile advises a repair only for differences that it settles, and the command of a person for the others', async () => {
+  const redis = await openDatabase();
+  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
+  const faults = [{ kind: 'drop', when: 'before', orders: ['DOUBT'], attempts: '1' }];
+  await using place = await openWorkplace({ redis, source, faults: { faults }, delivery: ', onDoubt: hold' });
+  const exported = (rows: string[]) => writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
+  await exported(['GOOD-1,NEW,A,1']);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  await exported(['GOOD-1,NEW,A,2']);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+
+  const advice = ' Run po-sync dead-letters discard --order GOOD-1 for the order in conflict, or give it';
+  const reconcile = async (...more: string[]) => {
+    const { code, out } = await place.run(['reconcile', ...more]);
+    expect(code).toBe(2);
+    return out;
+  };
+  expect(await reconcile()).toContain(`1 order is different at the API, in content or state.${advice}`);
+  expect(await reconcile()).not.toContain('--repair');
+  // A repair has nothing to ask and nothing to do.
+  expect(await reconcile('--repair')).toBe(await reconcile());
+
+  await exported(['GOOD-1,NEW,A,2', 'DOUBT,NEW,A,1']);
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+  const token = await place.api.token();
+  for (const purchaseOrderNumber of ['DOUBT', 'BY-HAND']) {
+    await place.api.create(
+      { purchaseOrderNumber, orderState: 'NEW', items: [{ articleCode: 'A', quantity: 3 }] },
+      token,
+    );
+  }
+  expect(await reconcile()).toContain(
+    '1 order is at the API but not in the ledger. A file that contains it sends it again. Add it first: po-sync reconcile --repair.\n',
+  );
+  const repaired = await reconcile('--repair', '--yes');
+  expect(repaired).toContain(`1 order added to the ledger. 2 differences need a person.${advice}`);
+  expect(repaired).toContain(
+    ' Check the order in doubt at the API, and run po-sync dead-letters resolve DOUBT --as accepted',
+  );
+  expect((await place.run(['dead-letters', 'discard', '--order', 'GOOD-1', '--yes'])).code).toBe(0);
+  expect((await place.run(['dead-letters', 'resolve', 'DOUBT', '--as', 'accepted', '--yes'])).code).toBe(0);
+  expect(await reconcile()).toContain('different at the API, in content or state. Ask the owner of the API.\n');
+});

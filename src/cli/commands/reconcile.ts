@@ -5,6 +5,7 @@ import {
   createReconciliation,
   type Differences,
   differenceCount,
+  isRepairable,
   type Reconciliation,
   repairable,
 } from '../../operate/delivery/reconcile-ledger.ts';
@@ -37,8 +38,12 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
   const { found } = comparison;
   const pending = await reconciliation.pending();
   const { environment } = context.config;
-  if (!args.json) shell.out(differencesText(found, args, formatOf(shell), pending !== undefined));
-  if (!args.repair || (repairable(found) === 0 && pending === undefined)) {
+  const isRepaired = args.repair && (repairable(found) > 0 || pending !== undefined);
+  if (!args.json) {
+    const more = { limit: args.limit, isRepaired, isPending: pending !== undefined };
+    shell.out(differencesText(found, more, formatOf(shell)));
+  }
+  if (!isRepaired) {
     if (args.json) printJson(shell, { environment, ...differencesJson(found, args.limit) });
     return differenceCount(found) > 0 ? 2 : 0;
   }
@@ -130,7 +135,7 @@ function repairedText({ added, settled, ...rest }: Repair, wasPending: boolean):
   const resumed = wasPending ? ' Delivery no longer waits for the list.' : '';
   const state =
     left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
-  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}`;
+  return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}${differingSteps(rest.left)}`;
 }
 
 /** `1 order is`, `5 orders are`. */
@@ -141,30 +146,46 @@ function areOrders(number: number, noun = 'order'): string {
 /** Nothing is sent before the daemon has read the list, which adds and settles what the API has. */
 const ADDED_FIRST = ' Nothing to do: delivery waits until the daemon has added what the API has.';
 
-/** What to do about orders that differ: a repair settles those that are not accepted here. */
-function differingHint({ differing }: Differences, repair: boolean, isPending: boolean): string {
-  const accepted = differing.filter(({ here }) => here === 'accepted').length;
-  if (isPending && !repair && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted'))
-    return ADDED_FIRST;
-  if (accepted === differing.length) return ' Ask the owner of the API.';
-  if (repair) return '';
-  const which = accepted > 0 ? 'those that are not accepted' : differing.length === 1 ? 'it' : 'them';
-  return ` Settle ${which} with po-sync reconcile --repair.`;
+/** What to do about orders that differ: first the repair, then what only a person can do. */
+function differingHint({ differing }: Differences, isPending: boolean): string {
+  if (isPending && differing.every(({ here, sameItems }) => sameItems && here !== 'accepted')) return ADDED_FIRST;
+  const settled = differing.filter(isRepairable).length;
+  const which = settled < differing.length ? count(settled) : settled === 1 ? 'it' : 'them';
+  const repair = settled === 0 ? '' : ` Settle ${which} with po-sync reconcile --repair.`;
+  return repair + differingSteps({ differing });
+}
+
+/** What a person can do about orders that a repair does not change. */
+function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
+  const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
+  const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
+  const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
+  const numberIn = (some: Differences['differing']) => (some.length === 1 ? (some[0]?.order ?? '') : 'NUMBER');
+  const each = (some: Differences['differing']) => (some.length === 1 ? 'the order' : 'each order');
+  return [
+    accepted.length === 0 ? '' : ` Ask the owner of the API${about}.`,
+    conflict.length === 0
+      ? ''
+      : ` Run po-sync dead-letters discard --order ${numberIn(conflict)} for ${each(conflict)} in conflict, or give it another number in its fix file if it really is another order.`,
+    inDoubt.length === 0
+      ? ''
+      : ` Check ${each(inDoubt)} in doubt at the API, and run po-sync dead-letters resolve ${numberIn(inDoubt)} --as accepted if it is the right one.`,
+  ].join('');
 }
 
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
 
-/** `isPending`: delivery waits for the list, as after a rollback. */
+/** `isRepaired`: a repair follows. `isPending`: delivery waits for the list, as after a rollback. */
 function differencesText(
   found: Differences,
-  { repair, limit }: ReconcileArgs,
+  { limit, isRepaired, isPending }: { limit: number | undefined; isRepaired: boolean; isPending: boolean },
   format: Format,
-  isPending: boolean,
 ): string {
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
   const recent = young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
-  const again = ' A file that contains them sends them again. Add them first: po-sync reconcile --repair.';
-  const hint = repair ? '' : isPending ? ADDED_FIRST : again;
+  const them = unknown.length === 1 ? 'it' : 'them';
+  const again = ` A file that contains ${them} sends ${them} again. Add ${them} first: po-sync reconcile --repair.`;
+  const hint = isRepaired ? '' : isPending ? ADDED_FIRST : again;
   const section = <Row extends { order: string }>(rows: readonly Row[], title: string, more: Column<Row>[]) => {
     if (rows.length === 0) return '';
     const most = limit ?? (title.endsWith(ADDED_FIRST) ? ADDED_ROWS : ROWS);
@@ -182,7 +203,7 @@ function differencesText(
     ),
     section(
       differing,
-      `${areOrders(differing.length)} different at the API, in content or state.${differingHint(found, repair, isPending)}`,
+      `${areOrders(differing.length)} different at the API, in content or state.${isRepaired ? '' : differingHint(found, isPending)}`,
       [
         { title: 'ledger', of: ({ here }) => (here === 'inDoubt' ? outcomeWord(here) : here) },
         { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },

@@ -68,9 +68,14 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
   return { compare, repair, pending: rebuild.pending, finish: rebuild.finish };
 }
 
-/** How many differences a repair can settle. */
+/** How many differences a repair changes. */
 export function repairable({ unknown, differing }: Differences): number {
-  return unknown.length + differing.filter(({ here }) => here !== 'accepted').length;
+  return unknown.length + differing.filter(isRepairable).length;
+}
+
+/** The list settles an order with the same items. With different items, it is in conflict, unless it waits for a person. */
+export function isRepairable({ here, sameItems }: Differences['differing'][number]): boolean {
+  return here !== 'accepted' && (sameItems || (here !== 'conflict' && here !== 'inDoubt'));
 }
 
 export function differenceCount({ missing, unknown, differing, twice }: Differences): number {
