@@ -8,6 +8,7 @@ import { writeExecutable } from '../support/executable.ts';
 import { CLIENT_ID, CLIENT_SECRET } from '../support/open-sandbox.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const run = promisify(execFile);
@@ -122,7 +123,30 @@ test('the commands of docs/deploy.md for pm2 lead to a configuration in which do
   expect(stdout).toMatch(/^No problems found\.|^0 failed/m);
 });
 
+test('the health check of the image passes for a daemon with tokens at another port, and fails without one', async () => {
+  const text = await readFile(path.join(DEPLOY, 'Dockerfile'), 'utf8');
+  const [, ...args]: string[] = JSON.parse(/^HEALTHCHECK .*\\\n\s+CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]');
+  await using place = await openWorkplace();
+  const daemon = place.spawn(['start'], {
+    PO_SYNC_ADMIN_TOKEN: 'a-token-of-the-operator',
+    PO_SYNC_METRICS_TOKEN: 'another-token',
+  });
+  const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  const check = () => run(process.execPath, args, { env: { PO_SYNC_ADMIN_PORT: port } });
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(401);
+  await expect(check()).resolves.toBeDefined();
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  await expect(check()).rejects.toMatchObject({ code: 1 });
+});
+
 describe('Docker Compose', () => {
+  test('keeps every order that Redis acknowledged, like the commands of docs/deploy.md', async () => {
+    const { redis } = parse(await readFile(path.join(DEPLOY, 'compose/compose.yaml'), 'utf8')).services;
+    const page = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
+    expect(page).toContain(`\n  ${redis.command.join(' ')}\n`);
+  });
+
   test('starts the sandbox with flags that it knows, and the daemon with a configuration that is right', async () => {
     const compose = parse(await readFile(path.join(DEPLOY, 'compose/compose.yaml'), 'utf8'));
     const command: string[] = compose.services.sandbox.command;

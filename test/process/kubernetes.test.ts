@@ -146,6 +146,7 @@ describe('the Kubernetes manifests', () => {
     const { child, ended, out } = place.spawn(['start'], credentials('STAGING'));
     const port = await until('the admin port', () => /"adminPort":(\d+)/.exec(out())?.[1]);
     await using down = await openWebServer((_, response) => response.writeHead(503).end());
+    await using locked = await openWebServer((_, response) => response.writeHead(401).end());
     const [container] = of('StatefulSet', 'po-sync').spec.template.spec.containers;
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
       const [, ...args] = container[probe]?.exec.command ?? [];
@@ -156,6 +157,11 @@ describe('the Kubernetes manifests', () => {
         );
       await expect(at(port)).resolves.toBeDefined();
       await expect(at(down.port)).rejects.toMatchObject({ code: 1 });
+      const isAlive = await at(locked.port).then(
+        () => true,
+        () => false,
+      );
+      expect({ probe, isAlive }).toEqual({ probe, isAlive: probe !== 'readinessProbe' });
     }
     child.kill('SIGTERM');
     await ended;
