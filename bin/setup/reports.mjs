@@ -6,26 +6,29 @@ const OUTCOMES = ['accepted', 'duplicate', 'conflict', 'invalid', 'refused', 'fa
 
 /** Milliseconds until the first line about a file that is still being delivered, and between two such lines. */
 const PROGRESS = 5_000;
-/** Characters of a terminal; a longer reason would break the line. */
+/** Characters of a line of a terminal, and those that its first line has before the text. */
 const COLUMNS = 80;
+const PREFIX = 10;
+/** Characters of a reason: a message of the API may have any length. */
+const LONGEST = 600;
 
 /**
  * Calls `report` once for each batch that finishes from now on, until `signal` aborts, and `progress` with a line about
  * each batch that takes longer. Without `progress` only the results are reported. `since`: batches that finished after this
  * time, ISO 8601, are reported first. `waits` reads what orders wait for; it is asked while
- * a batch makes no progress.
+ * a batch makes no progress. `columns`: width of the terminal.
  */
 export async function reportBatches(
   folder,
   signal,
   report,
-  { progress = () => undefined, every = PROGRESS, since, waits = async () => [] } = {},
+  { progress = () => undefined, every = PROGRESS, since, waits = async () => [], columns = COLUMNS } = {},
 ) {
   const isOld = (batch) => isDone(batch) && !(since !== undefined && batch.finishedAt > since);
   const reported = new Set(await batchesIn(folder, isOld).then((all) => all.map((one) => one.batch)));
   const shown = new Map();
   let head = '';
-  const reason = oncePer(4 * every, async () => waitsText(await waits()));
+  const reason = oncePer(4 * every, async () => waitsText(await waits(), columns - PREFIX));
   while (!signal.aborted) {
     for (const batch of await batchesIn(folder, isOfSandbox, reported)) {
       if (isDone(batch)) {
@@ -84,12 +87,26 @@ function oncePer(time, ask) {
   };
 }
 
-/** `10 orders wait for an answer of the API: attempt 1 is in flight`, one line each, for what a person need not decide. */
-export function waitsText(waits) {
+/** `10 orders wait for an answer of the API: attempt 1 is in flight`, for each reason that a person need not decide. */
+function waitsText(waits, width) {
   const lines = waits
     .filter((wait) => wait.for !== 'person')
-    .map(({ orders, text }) => `  ${count(orders)} ${orders === 1 ? 'order waits' : 'orders wait'} for ${text}`);
-  return lines.map((line) => (line.length < COLUMNS ? line : `${line.slice(0, COLUMNS - 2)}…`)).join('\n');
+    .map(({ orders, text }) => `${count(orders)} ${orders === 1 ? 'order waits' : 'orders wait'} for ${text}`);
+  return lines
+    .map((line) => (line.length <= LONGEST ? line : `${line.slice(0, LONGEST)}…`))
+    .map((line) => wrapped(line, width))
+    .join('\n');
+}
+
+/** Lines that begin with two spaces, and with four from the second one; broken between words. */
+function wrapped(text, width) {
+  const lines = [''];
+  for (const word of text.trim().split(/\s+/)) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length + 3 <= width || lines.at(-1) === '') lines[lines.length - 1] = longer;
+    else lines.push(` ${word}`);
+  }
+  return lines.map((line, i) => `${i === 0 ? ' ' : '   '}${line}`).join('\n');
 }
 
 /** One line for a person: `orders.csv: 12 orders, 10 accepted, 1 invalid, 1 refused; 2 need a person`. */

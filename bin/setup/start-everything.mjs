@@ -87,7 +87,12 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
     void note();
   };
   const waits = () => readWaits(root, env);
-  const reporting = reportBatches(reports, watching.signal, result, { progress: say, since, waits });
+  const reporting = reportBatches(reports, watching.signal, result, {
+    progress: say,
+    since,
+    waits,
+    columns: process.stdout.columns,
+  });
   const failure = await Promise.race([
     stop.asked.then(() => undefined),
     daemon.ended.then((code) => `the daemon ended unexpectedly (${code})`),

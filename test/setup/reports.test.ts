@@ -13,7 +13,13 @@ const { sentenceOf, reportBatches, waitingReports } = await loadSetupPart<{
     folder: string,
     signal: AbortSignal,
     report: Say,
-    more: { progress: Say; every: number; since?: string; waits?: () => Promise<object[]> },
+    more: {
+      progress: Say;
+      every: number;
+      since?: string;
+      waits?: () => Promise<object[]>;
+      columns?: number | undefined;
+    },
   ) => Promise<void>;
   waitingReports: (folder: string, since: string) => Promise<{ shown: { sentence: string }[]; more: number }>;
 }>('reports.mjs');
@@ -80,38 +86,45 @@ test('a batch that finished since the last start is shown; one that takes longer
   ]);
 });
 
-test('a batch without progress shows what its orders wait for, in a terminal of 80 columns, and not its line again', async () => {
-  await using folder = await makeTempFolder();
-  await mkdir(path.join(folder.path, 'one'));
-  const counts = { records: 5, orders: 5_000, ...none, accepted: 4_990 };
-  const report = { batch: 'one', environment: 'sandbox', file: 'big.csv', state: 'running', open: 0, counts };
-  await writeFile(path.join(folder.path, 'one', 'report.json'), JSON.stringify(report));
-  const groups = [
-    { for: 'answer', text: 'an answer of the API: attempt 1 is in flight', orders: 10 },
-    { for: 'person', text: 'a person', orders: 2 },
-  ];
-  const long = { for: 'list', text: `the API's list: ${'every read of it failed '.repeat(9)}`, orders: 1 };
-  let asked = 0;
-  const lines: string[] = [];
-  const stop = new AbortController();
-  const reporting = reportBatches(folder.path, stop.signal, () => undefined, {
-    progress: (line) => void lines.push(line),
-    every: 0,
-    waits: async () => {
-      asked += 1;
-      return asked < 2 ? [] : asked < 4 ? groups : [long];
-    },
-  });
-  await until('the second reason is shown', () => asked >= 6);
-  stop.abort();
-  await reporting;
-  expect(lines).toEqual([
-    'big.csv: 4,990 of 5,000 orders done',
-    '  10 orders wait for an answer of the API: attempt 1 is in flight',
-    expect.stringMatching(/^ {2}1 order waits for the API's list: every .*…$/),
-  ]);
-  expect(Math.max(...lines.flatMap((text) => text.split('\n')).map(({ length }) => length))).toBeLessThan(80);
-});
+test.each([undefined, 120])(
+  'a batch without progress shows all that its orders wait for, in lines that fit, and not its line again',
+  async (columns) => {
+    await using folder = await makeTempFolder();
+    await mkdir(path.join(folder.path, 'one'));
+    const counts = { records: 5, orders: 5_000, ...none, accepted: 4_990 };
+    const report = { batch: 'one', environment: 'sandbox', file: 'big.csv', state: 'running', open: 0, counts };
+    await writeFile(path.join(folder.path, 'one', 'report.json'), JSON.stringify(report));
+    const groups = [
+      { for: 'answer', text: 'an answer of the API: attempt 1 is in flight', orders: 10 },
+      { for: 'person', text: 'a person', orders: 2 },
+    ];
+    const long = { for: 'list', text: `the API's list: ${'every read of it failed '.repeat(9)}`, orders: 1 };
+    let asked = 0;
+    const lines: string[] = [];
+    const stop = new AbortController();
+    const reporting = reportBatches(folder.path, stop.signal, () => undefined, {
+      progress: (line) => void lines.push(line),
+      every: 0,
+      columns,
+      waits: async () => {
+        asked += 1;
+        return asked < 2 ? [] : asked < 4 ? groups : [long];
+      },
+    });
+    await until('the second reason is shown', () => asked >= 6);
+    stop.abort();
+    await reporting;
+    expect(lines).toEqual([
+      'big.csv: 4,990 of 5,000 orders done',
+      '  10 orders wait for an answer of the API: attempt 1 is in flight',
+      expect.stringMatching(/^ {2}1 order waits for the API's list: every .*\n {4}\S/),
+    ]);
+    expect(lines.at(-1)?.trim().replace(/\s+/g, ' ')).toBe(`1 order waits for ${long.text.trim()}`);
+    const rows = lines.flatMap((text) => `po-sync: ${text}`.split('\n')).map(({ length }) => length);
+    expect(Math.max(...rows)).toBeLessThan(columns ?? 80);
+    expect(Math.max(...rows)).toBeGreaterThan((columns ?? 80) - 25);
+  },
+);
 
 test('what orders wait for is asked at most every 20 s, and not repeated when it may have changed', async () => {
   await using folder = await makeTempFolder();
