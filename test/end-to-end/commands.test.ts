@@ -100,6 +100,16 @@ describe('on a terminal', () => {
     expect(text).toContain(`Correct and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`);
   });
 
+  it('dead-letters list and discard break their sentences between words, and no command or path', async () => {
+    const sentencesOf = async (args: string) =>
+      (await shown(args, 40, { NO_COLOR: '1' })).filter((line) => !/^ |\S {2}|\/reports\//.test(line));
+    const listed = await sentencesOf('dead-letters list');
+    expect(listed.join('\n')).toContain('Or select orders with --batch, --kind,\n--signature or --order:');
+    const lines = [...listed, ...(await sentencesOf('dead-letters discard --dry-run'))];
+    expect(lines.join('\n')).toContain('\nA file that brings a discarded order\nagain can send it:');
+    expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(40);
+  });
+
   it.each(['status', ...tables, 'explain PO-3', 'doctor'])(
     '%s says the same without color as with it',
     async (args) => {

@@ -460,6 +460,23 @@ it('retry counts an order with two dead letters once, and ends with 0 when it is
   expect(await place.run(['dead-letters', 'list'])).toMatchObject({ out: 'No orders need a person.\n' });
 });
 
+it('discard counts an order with two dead letters once', async () => {
+  const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-1'] }];
+  await using place = await openWorkplace({ faults: { faults } });
+  for (const file of ['a.csv', 'b.csv']) {
+    await place.drop(file, `${HEAD}\nPO-1,NEW,A,1\n`);
+    await place.run(['start', '--once']);
+  }
+  expect(await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--dry-run'])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('1 order (2 dead letters) would be discarded: 2 refused.\n'),
+  });
+  expect(await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes'])).toMatchObject({
+    code: 0,
+    out: '1 order (2 dead letters) discarded.\n',
+  });
+});
+
 it('an order that is refused again has the time and the attempts of its last answer, in the list, its filter and the report', async () => {
   const faults = [
     { kind: 'answer', status: 400, message: 'unknown article', attempts: '1' },

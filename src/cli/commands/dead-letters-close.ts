@@ -1,5 +1,5 @@
 import { PoSyncError } from '../../core/errors.ts';
-import { count, orders, outcomeWord } from '../../core/format.ts';
+import { count, counted, orders, outcomeWord } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
@@ -13,7 +13,7 @@ import { pages } from '../../report/lines.ts';
 import { type ActingArgs, deadLetterFilter, hasFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, printable, printJson } from '../terminal/print.ts';
+import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
 
 /**
  * `dead-letters discard`: closes dead letters without sending. 0: all of them; 2: some cannot be discarded.
@@ -27,24 +27,34 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   const { discard, wouldDiscard } = createDiscard(context);
   const kinds = tallyOf<DeadLetterKind>();
   const planned: Planned = new Map();
-  const plan = await forEach(filter, async (one) => counted(await wouldDiscard(one), one, { kinds, planned }), context);
+  const would = createDiscardCount();
+  const plan = await forEach(
+    filter,
+    async (one) => would.add(noted(await wouldDiscard(one), one, { kinds, planned }), one),
+    context,
+  );
   const isFinal = args.yes && !args.dryRun;
   if (!args.json) shell.out(await noneOf(plan.total(), filter, context));
-  if (!args.json) shell.out(planText(plan, { kinds, planned }, isFinal));
+  if (!args.json) shell.out(sentences(planText(plan, { kinds, planned, what: would.text() }, isFinal), shell));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), kinds: kinds.counts() });
     return discarded < plan.total() ? 2 : 0;
   }
   const remedy = isLimited ? {} : { remedy: FILTER_REMEDY };
-  if (!(await confirmation(`Discard ${orders(discarded)}?`, { ...args, ...remedy }, shell))) return 1;
-  const { done } = await recorded({ what: 'discard', on: filter.order ?? filter.batch ?? '' }, context, async () => {
-    const done = await forEach(filter, discard, context);
-    return { done, text: `${orders(done.counts().discarded ?? 0)} discarded.` };
-  });
+  if (!(await confirmation(`Discard ${would.text()}?`, { ...args, ...remedy }, shell))) return 1;
+  const { done, text } = await recorded(
+    { what: 'discard', on: filter.order ?? filter.batch ?? '' },
+    context,
+    async () => {
+      const are = createDiscardCount();
+      const done = await forEach(filter, async (one) => are.add(await discard(one), one), context);
+      return { done, text: `${are.text()} discarded.` };
+    },
+  );
   await refreshReports({ ...context, reports: context.config.reports.path });
   if (args.json) printJson(shell, { done: done.counts() });
-  else shell.out(`${orders(done.counts().discarded ?? 0)} discarded.\n`);
+  else shell.out(`${text}\n`);
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
 }
 
@@ -67,8 +77,29 @@ type Planned = Map<string, Pick<FoundDeadLetter, 'kind' | 'problems'>>;
 
 type Planning = { kinds: Tally<DeadLetterKind>; planned: Planned };
 
+/** Counts orders that are discarded: one that needs a person in several files has several dead letters. */
+function createDiscardCount() {
+  const numbers = new Set<string>();
+  let letters = 0;
+  let nameless = 0;
+  return {
+    add(verdict: DiscardVerdict, { purchaseOrderNumber: number }: FoundDeadLetter): DiscardVerdict {
+      if (verdict !== 'discarded') return verdict;
+      letters += 1;
+      if (number === '') nameless += 1;
+      else numbers.add(number);
+      return verdict;
+    },
+    /** `1 order`, `1 order (2 dead letters)`. */
+    text(): string {
+      const all = numbers.size + nameless;
+      return all === letters ? orders(all) : `${orders(all)} (${counted(letters, 'dead letter')})`;
+    },
+  };
+}
+
 /** Counts what would be discarded by kind. */
-function counted(verdict: DiscardVerdict, letter: FoundDeadLetter, { kinds, planned }: Planning): DiscardVerdict {
+function noted(verdict: DiscardVerdict, letter: FoundDeadLetter, { kinds, planned }: Planning): DiscardVerdict {
   if (verdict !== 'discarded') return verdict;
   const { kind, problems = [] } = letter;
   kinds.add(kind);
@@ -96,7 +127,11 @@ export async function noneOf(total: number, filter: DeadLetterFilter, context: O
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */
-function planText(plan: Tally<DiscardVerdict>, { kinds, planned }: Planning, isFinal: boolean): string {
+function planText(
+  plan: Tally<DiscardVerdict>,
+  { kinds, planned, what }: Planning & { what: string },
+  isFinal: boolean,
+): string {
   const { discarded = 0, ...left } = plan.counts();
   const lines = Object.entries(left).map(
     ([why, number]) => `${orders(number)} cannot be discarded: ${REASONS[why as keyof typeof REASONS]}\n`,
@@ -104,7 +139,7 @@ function planText(plan: Tally<DiscardVerdict>, { kinds, planned }: Planning, isF
   return [
     discarded === 0 || isFinal
       ? ''
-      : `${orders(discarded)} would be discarded: ${kindsText(kinds)}.\n${discardedAgain([...planned.values()])}\n`,
+      : `${what} would be discarded: ${kindsText(kinds)}.\n${discardedAgain([...planned.values()])}\n`,
     ...lines,
   ].join('');
 }

@@ -111,7 +111,10 @@ async function printTables(
   for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format.columns)}\n`);
   for (const text of lost) shell.out(`\n${text}`);
   const isAnyOpen = kinds.size > 0;
-  shell.out(`\n${isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.'}\n`);
+  const next = isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.';
+  // Commands and paths are not broken, so that they can be copied.
+  const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format.columns));
+  shell.out(`\n${next.split('\n').map(broken).join('\n')}\n`);
 }
 
 /** Maximum number of fix files shown. */
