@@ -1,7 +1,8 @@
-import { appendFile, readdir } from 'node:fs/promises';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
+import { freePort } from '../support/free-port.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
@@ -45,6 +46,22 @@ describe('start --once', () => {
     expect(done.map((name) => path.basename(name))).toEqual(
       expect.arrayContaining(['orders.csv', 'orders.csv.result.html', 'orders.json', 'orders.json.result.html']),
     );
+  });
+
+  it('without a file ends with 0, and says on standard error that nothing could be sent and why', async () => {
+    await using place = await openWorkplace();
+    const config = await readFile(place.config, 'utf8');
+    const port = await freePort();
+    await writeFile(place.config, config.replace(/authUrl: [^ ,}]+/, `authUrl: http://127.0.0.1:${port}`));
+    for (const json of [[], ['--json']]) {
+      const { code, err } = await place.run(['start', '--once', ...json]);
+      expect(code).toBe(0);
+      expect(err).toMatch(
+        /^No files to process, and nothing can be sent now: delivery is paused \(ledger-new\): .*does not answer: .*ECONNREFUSED.*\.$/m,
+      );
+    }
+    await writeFile(place.config, config);
+    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0, err: '' });
   });
 
   it('says how many of the orders are rows without an order number, as batches show does', async () => {

@@ -182,7 +182,8 @@ async function startOnce(
       : endText(end, batches, { reason, reports }) + stalledText(stalled));
   if (live) shell.out(sentences(text, shell));
   // Cron keeps what is on standard error: a run that is done without a person says nothing.
-  else if (exitCode === 2) shell.err(text);
+  // A run without a file needs no API; that none can be reached must not look like success.
+  else if (exitCode === 2 || (end === 'done' && batches.length === 0 && reason !== undefined)) shell.err(text);
   if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
 }

@@ -203,7 +203,8 @@ export function endText(
   const rest = 'The rest is kept; run po-sync status.\n';
   switch (end) {
     case 'done':
-      return batches.length === 0 ? 'No files to process.\n' : personText(batches, reports);
+      if (batches.length > 0) return personText(batches, reports);
+      return `No files to process${why === '' ? '' : `, and nothing can be sent now: delivery is paused ${why}`}.\n`;
     case 'held':
       return `A person must decide: ${why || 'a batch is held'}. ${rest}${personText(batches, reports)}`;
     case 'waited':
