@@ -20,6 +20,7 @@ import {
   endOf,
   pauseAdvice,
   type ShownPause,
+  WITHOUT_LIST,
 } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { isBeating } from '../../operate/heartbeat.ts';
@@ -35,7 +36,7 @@ type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
-  if (pause.code === NEW_LEDGER) return "ends when the API's list has been read; po-sync resume starts without it";
+  if (pause.code === NEW_LEDGER) return `ends when the API's list has been read; ${WITHOUT_LIST}`;
   const advice = pauseAdvice(pause.code);
   const first = advice === undefined ? '' : `${advice}; then it `;
   switch (endOf(pause)) {
@@ -67,7 +68,8 @@ export function pauseStepsText(pause: EndingPause, now: number): string {
 export function waitLines({ waits, pauses, batches, listFailure, now }: Status, format: Format): string {
   const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
   const columns: Column<Wait>[] = [
-    { title: 'orders', of: (wait) => count(wait.orders), right: true },
+    // Of files that are not read yet, the text has the number.
+    { title: 'orders', of: (wait) => (wait.orders === 0 ? '–' : count(wait.orders)), right: true },
     { title: 'wait for', of: waitInShort, cut: 'end', wish: 30 },
     ...(hasEnds ? [{ title: 'until', of: (wait: Wait) => untilText(wait, now) || '–', leaves: 2 }] : []),
     {

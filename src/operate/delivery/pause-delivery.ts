@@ -27,11 +27,14 @@ export function pauseAdvice(code: string): string | undefined {
   return /^http-(3..|403|404|405)$/.test(code) ? 'check baseUrl and what this client may do at the API' : undefined;
 }
 
+/** How a person ends the wait of a new ledger, and what follows. */
+export const WITHOUT_LIST = 'po-sync resume starts without it: orders that the API already has can then be sent again';
+
 /** What ends a pause and what a person does about it, in a sentence. */
 export function pauseRemedy({ code }: Pick<Pause, 'code'>): string {
   const end = endOf({ code });
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
-  if (code === NEW_LEDGER) return "It ends when the API's list has been read; po-sync resume starts without it.";
+  if (code === NEW_LEDGER) return `It ends when the API's list has been read; ${WITHOUT_LIST}.`;
   if (end === 'list')
     return "It ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list.";
   const advice = pauseAdvice(code);

@@ -1,4 +1,4 @@
-import { clauses, count, duration, stamp, withoutStop } from '../../core/format.ts';
+import { clauses, count, duration, orders as ordersOf, stamp, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -181,8 +181,10 @@ type WaitToName = Pick<Wait, 'for' | 'reason'> & { orders?: number; unread?: num
 /** What an order waits for, without its time. `unread`: orders of the same files that are not read yet. */
 export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName): string {
   const because = withoutStop(reason);
-  const unreadOrders = `${count(unread)}${orders === 0 ? '' : ' more'}`;
-  const more = unread > 0 ? ` (${unreadOrders} ${unread === 1 ? 'is' : 'are'} read then)` : '';
+  const are = unread === 1 ? 'is' : 'are';
+  const unreadText =
+    orders === 0 ? `${ordersOf(unread)} ${are} not read yet` : `${count(unread)} more ${are} read then`;
+  const more = unread > 0 ? ` (${unreadText})` : '';
   const why = `${more}${because === '' ? '' : `: ${because}`}`;
   switch (kind) {
     case 'person':

@@ -150,7 +150,10 @@ describe('what daemons share', () => {
     ],
     ['api-down', 'Nothing to do: it ends automatically when the API accepts an order.'],
     ['operator', 'Run po-sync resume when delivery may continue.'],
-    ['ledger-new', "It ends when the API's list has been read; po-sync resume starts without it."],
+    [
+      'ledger-new',
+      "It ends when the API's list has been read; po-sync resume starts without it: orders that the API already has can then be sent again.",
+    ],
     ['ledger-rolled-back', "It ends when the API's list has been read; without a list run po-sync reconcile"],
   ])('says what to do about a pause %s', async (code, remedy) => {
     await store.redis.hset(store.keys.breaker, { code, reason: 'x'.repeat(500), since: 1, probeAt: 2 });

@@ -181,7 +181,7 @@ describe('the orders that wait', () => {
       await using _delivery = await startBeating('delivery');
       const noReader = (await waitsOf(rig)).find(({ for: kind }) => kind === 'daemon');
       expect(noReader).toMatchObject({ orders: 0, unread: 8 });
-      expect(noReader && waitText(noReader)).toBe('a daemon; none reads files (8 are read then)');
+      expect(noReader && waitText(noReader)).toBe('a daemon; none reads files (8 orders are not read yet)');
     }
     await using _intake = await startBeating('intake');
     // Now for one that delivers.
