@@ -100,6 +100,15 @@ describe('on a terminal', () => {
     expect(text).toContain(`Correct and drop into the inbox:\n  ${place.reports}/${batch}/dead-letters.csv`);
   });
 
+  it('batches list has the duplicates at 80 columns, and drops the time first', async () => {
+    await place.drop('again.csv', csvOf(2));
+    await place.run(['start', '--once']);
+    const [head = ''] = await shown('batches list', 80, { NO_COLOR: '1' });
+    expect(head.trim().split(/ +/)).toEqual(['batch', 'file', 'state', 'done', 'accepted', 'duplicate', 'open']);
+    const [narrow = ''] = await shown('batches list', 60, { NO_COLOR: '1' });
+    expect(narrow.trim().split(/ +/)).toEqual(['batch', 'file', 'state', 'done', 'open']);
+  });
+
   it('dead-letters list and discard break their sentences between words, and no command or path', async () => {
     const sentencesOf = async (args: string) =>
       (await shown(args, 40, { NO_COLOR: '1' })).filter((line) => !/^ |\S {2}|\/reports\//.test(line));

@@ -24,7 +24,7 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
     { title: 'state', of: standingText, tone: toneOf },
     { title: 'done', of: progressOf, right: true, leaves: 4 },
-    { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 2 },
+    { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 3 },
     ...(batches.some(({ batch }) => batch.counts.duplicate > 0) ? [DUPLICATES] : []),
     {
       title: 'open',
@@ -33,17 +33,17 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
       tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain'),
     },
     ...(batches.some(({ batch }) => settledSince(batch) > 0) ? [SETTLED] : []),
-    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 3 },
+    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 1 },
   ];
   return table(batches, columns, format);
 }
 
-/** Nothing was sent for them, so a file that was read again is done without an accepted order. */
+/** Nothing was sent for them: a file that was read again is done without an accepted order. Both columns leave together. */
 const DUPLICATES: Column<BatchView> = {
   title: 'duplicate',
   of: ({ batch }) => count(batch.counts.duplicate),
   right: true,
-  leaves: 1,
+  leaves: 3,
 };
 
 /** Orders that needed a person once: without them, a file that is done has fewer accepted orders and nothing open. */
@@ -51,7 +51,7 @@ const SETTLED: Column<BatchView> = {
   title: 'settled',
   of: ({ batch }) => count(settledSince(batch)),
   right: true,
-  leaves: 1,
+  leaves: 2,
 };
 
 /** The files that wait for delivery, a paragraph each. */
