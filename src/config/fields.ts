@@ -176,7 +176,7 @@ export function isPlainHttp(text: string): boolean {
 }
 
 /** What is wrong with an address that may not be http to another machine. */
-export const HTTPS_ONLY = 'must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost)';
+export const HTTPS_ONLY = 'must begin with https://; http:// is only for this machine: 127.0.0.1, ::1, localhost';
 
 /**
  * What is wrong with a web address that po-sync calls, as the end of a sentence; undefined when it is valid: https, or

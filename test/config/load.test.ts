@@ -127,7 +127,7 @@ mappings:
     'c:2:14 environment: there is no environment "stagng" (did you mean staging?)',
     'c:4:3 environments.staging.baseUrl: is missing',
     'c:5:5 environments.staging.baseURL: is not a known key (did you mean baseUrl?)',
-    'c:6:14 environments.staging.authUrl: must begin with https:// (http:// only to this machine: 127.0.0.1, ::1, localhost) (for the sandbox on another host, set plainHttp: true)',
+    'c:6:14 environments.staging.authUrl: must begin with https://; http:// is only for this machine: 127.0.0.1, ::1, localhost (for the sandbox on another host, set plainHttp: true)',
     'c:8:49 sources[0].mapping: there is no mapping epr (did you mean erp?)',
     'c:8:60 sources[0].poll: expected a duration such as 250ms, 30s, 5m, 1h or 90d, found 10',
     expect.stringMatching(

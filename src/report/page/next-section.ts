@@ -144,7 +144,7 @@ function calledOffIn(groups: ErrorGroups): number {
 }
 
 function decideCalledOff(number: number, fixFiles: readonly string[]): Html {
-  return html`<b>Discard ${orders(number)} that your file calls off</b> in the dashboard, or ask your operator to do so. If only a row is not wanted, or an order is wanted after all, the message says what to enter in ${fixFiles.length === 0 ? 'the fix file' : fixLinks(fixFiles)}. Leave what is only not wanted yet: a later file can send it.`;
+  return html`<b>In the dashboard, discard the ${orders(number)} that your file calls off</b>, or ask your operator to do so. If only a row is not wanted, or an order is wanted after all, the message says what to enter in ${fixFiles.length === 0 ? 'the fix file' : fixLinks(fixFiles)}. Leave what is only not wanted yet: a later file can send it.`;
 }
 
 /** Newer batches with a step each. */

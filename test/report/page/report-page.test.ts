@@ -197,7 +197,7 @@ describe('what to do next', () => {
   it('orders that the file calls off are not counted as orders to correct', () => {
     const off = [3, 4, 5].map((line) => dead(order(line), 'invalid', 'called-off', 'Status: "Storno" says so'));
     const text = textOf(pageOf([dead(order(2), 'invalid', 'not-a-number', 'No number'), ...off]));
-    expect(text).toMatch(/Correct 1 order\. .*Discard 3 orders that your file calls off in the dashboard/);
+    expect(text).toMatch(/Correct 1 order\. .*In the dashboard, discard the 3 orders that your file calls off\b/);
     expect(textOf(pageOf(off))).not.toContain('Correct 3');
     expect(pageOf(off)).toMatch(/what to enter in <a[^>]* href="dead-letters\.csv"/);
   });

@@ -163,7 +163,7 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
     ],
     exits: [
       ['0', 'every order is valid'],
-      ['1', "a file could not be opened, the configuration is wrong, or --preview could not read the API's list"],
+      ['1', 'a file, the configuration or the list of --preview could not be read'],
       ['2', 'an order is invalid or in conflict, or a file is unreadable'],
     ],
     load: async () => (await import('../check.ts')).checkCommand,
