@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -41,9 +41,13 @@ function shortened(text: string | undefined): string | undefined {
   return text?.match(/^[0-9a-f]{40,64}\b/)?.[0].slice(0, SHOWN);
 }
 
+/** Bytes of a file of git that are read: tens of thousands of packed branches. */
+const LARGEST = 4 * 1024 * 1024;
+
 function read(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    const found = statSync(file);
+    return !found.isFile() || found.size > LARGEST ? undefined : readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }

@@ -44,6 +44,13 @@ it.each([
   ['is an installed package', {}],
   ['has no commit yet', { 'po-sync/.git/HEAD': 'ref: refs/heads/main\n' }],
   ['has a HEAD that names no branch', { 'po-sync/.git/HEAD': 'ref: refs/../../secret\n', 'po-sync/secret': COMMIT }],
+  [
+    'has a file of packed branches that is too large to read at a start',
+    {
+      'po-sync/.git/HEAD': 'ref: refs/heads/main\n',
+      'po-sync/.git/packed-refs': `${COMMIT} refs/heads/main\n${`${'0'.repeat(40)} refs/heads/a\n`.repeat(90_000)}`,
+    },
+  ],
   ['stores its branches in another form', { 'po-sync/.git/HEAD': 'ref: refs/heads/.invalid\n' }],
   [
     'has something else where the commit is',
