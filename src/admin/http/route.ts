@@ -84,8 +84,12 @@ export function problemReply(thrown: unknown, status?: number, headers: Record<s
   if (!(error instanceof PoSyncError)) return problem(500, { code: 'internal', detail: 'Internal error.' }, headers);
   const { code, message: detail, remedy } = error;
   const found = status ?? STATUSES.find(([pattern]) => pattern.test(code))?.[1] ?? 409;
-  return problem(found, { code, detail, ...(remedy === undefined ? {} : { remedy }) }, headers);
+  const later = found === 503 ? { 'retry-after': LATER, ...headers } : headers;
+  return problem(found, { code, detail, ...(remedy === undefined ? {} : { remedy }) }, later);
 }
+
+/** Seconds after which a client asks again for what is not available yet. */
+const LATER = '1';
 
 function problem(
   status: number,
