@@ -66,7 +66,8 @@ async function isNew({ redis, keys }: Place): Promise<boolean> {
 async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
   if (await isNew({ redis, keys })) return [];
   const living = await livingDaemons({ redis, keys });
-  if (living.length > 0 && living.every(isBeating)) return living.flatMap(checkVersion);
+  if (living.length > 0 && living.every(isBeating))
+    return [runningWell(living, config), ...living.flatMap(checkVersion)];
   const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
   const wait =
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
@@ -75,6 +76,15 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
       ? ['none is running', `Run ${startCommandOf(config)}. With start --once, none runs between two runs.`]
       : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
+}
+
+/** With where the log is: a daemon does not know where its standard output goes. */
+function runningWell(living: readonly LivingDaemon[], config: Config): Finding {
+  const log =
+    startCommandOf(config) === 'npm start'
+      ? 'data/daemon.log'
+      : 'its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
+  return { check: 'daemon', state: 'ok', message: `${daemonCounts(living)}; the log is ${log}` };
 }
 
 /** A daemon of this machine uses the code that it started with, also after an update. */

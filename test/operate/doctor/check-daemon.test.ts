@@ -92,7 +92,9 @@ describe('what daemons share', () => {
     const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
-    expect(await found()).toEqual([]);
+    const log = 'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
+    const fine = ['daemon', 'ok', `1 running; ${log}`];
+    expect(await found()).toEqual([fine]);
     await store.redis.set(
       store.keys.daemon('d'),
       JSON.stringify({ ...daemon, version: '0.1.0+1a2b3c4d' }),
@@ -100,10 +102,10 @@ describe('what daemons share', () => {
       60_000,
     );
     const message = `process ${process.pid} runs 0.1.0+1a2b3c4d, and this is ${buildOf()}`;
-    expect(await found()).toEqual([['daemon', 'warn', message]]);
+    expect(await found()).toEqual([fine, ['daemon', 'warn', message]]);
     const elsewhere = { ...daemon, version: '0.1.0+1a2b3c4d', host: 'host-b' };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(elsewhere), 'PX', 60_000);
-    expect(await found()).toEqual([]);
+    expect(await found()).toEqual([fine]);
   });
 
   it('warns of daemons that may have ended, as status does', async () => {
