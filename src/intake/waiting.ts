@@ -16,6 +16,8 @@ import { examine, isPatienceOver, patience, STILL_CHANGING, whyNotYet } from './
  */
 export type WaitingFile = { name: string; ageMs?: number; unchangedMs?: number; reason?: string };
 
+type Facts = { now: number; tableEnd?: TableEnd | undefined };
+
 /** Maximum number of files that are examined for their age, and of those that are returned. */
 const MOST_EXAMINED = 500;
 const MOST_SHOWN = 5;
@@ -38,7 +40,7 @@ export async function namesToTake({
 export async function waitingFiles(
   source: Pick<InboxSource, 'path' | 'doneFile' | 'stable'>,
   names: readonly string[],
-  { now, tableEnd }: { now: number; tableEnd?: TableEnd | undefined },
+  { now, tableEnd }: Facts,
 ): Promise<WaitingFile[]> {
   const looked = await Promise.all(
     names.slice(0, MOST_EXAMINED).map(async (name) => {
@@ -60,6 +62,14 @@ export async function waitingFiles(
     found.push({ name, ...ageOf(stats, now), unchangedMs: Math.round(unchanged), ...(reason && { reason }) });
   }
   return found;
+}
+
+/** The file of an export while it is being written or looks incomplete; none of a pattern or an address. */
+export async function unfinishedExport({ path: file, stable }: Pick<InboxSource, 'path' | 'stable'>, facts: Facts) {
+  const place = { path: path.dirname(file), stable, doneFile: false };
+  const [found] = await waitingFiles(place, [path.basename(file)], facts);
+  const isUnfinished = found?.unchangedMs !== undefined && ![undefined, NOT_PERMITTED].includes(found.reason);
+  return isUnfinished ? { waitingFiles: [found] } : {};
 }
 
 /** Files with a name such as `a.csv.part` that have not changed for a while: how many, and the first of them, the oldest first. */

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { leftAloneIn, leftAloneText, namesToTake, waitingFiles } from '../../src/intake/waiting.ts';
+import { leftAloneIn, leftAloneText, namesToTake, unfinishedExport, waitingFiles } from '../../src/intake/waiting.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const STABLE = 2_000;
@@ -34,6 +34,23 @@ it.each([
   expect(file?.name).toBe('a.csv');
   expect(file?.reason).toBe(reason);
   expect(file?.unchangedMs).toBeGreaterThanOrEqual(after - 1);
+});
+
+it('an export is named while it is written or looks incomplete, and not once it was waited for', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'erp.csv');
+  await writeFile(file, COMPLETE);
+  const { ctimeMs } = await stat(file);
+  const reasonAfter = async (ms: number) => {
+    const facts = { now: ctimeMs + ms, tableEnd: { lastRow: '^END' } };
+    const { waitingFiles: found } = await unfinishedExport({ path: file, stable: STABLE }, facts);
+    return found?.map(({ name, reason }) => `${name}: ${reason}`);
+  };
+  expect(await reasonAfter(STABLE - 1)).toEqual(['erp.csv: it is still changing']);
+  expect(await reasonAfter(STABLE + 1)).toEqual([expect.stringMatching(/^erp\.csv: .*without a change for 20 s/)]);
+  expect(await reasonAfter(10 * STABLE)).toBeUndefined();
+  const none = { path: path.join(folder.path, '*.csv'), stable: STABLE };
+  expect(await unfinishedExport(none, { now: ctimeMs })).toEqual({});
 });
 
 it('a file without its done file waits for that file', async () => {

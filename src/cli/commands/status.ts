@@ -196,7 +196,8 @@ function deadLettersText({ deadLetters, sentAgain = 0 }: Status, paint: Paint): 
 function inboxLines(status: Status, { columns }: Format): string {
   const text = inboxText(status);
   if (text === undefined) return '';
-  const files = status.sources.flatMap((source) => otherWaitingTexts(source).map((file) => `${source.name}: ${file}`));
+  const inboxes = status.sources.filter(({ type }) => type === 'inbox');
+  const files = inboxes.flatMap((source) => otherWaitingTexts(source).map((file) => `${source.name}: ${file}`));
   const lines = [...wrapped(text, columns), ...files.map((file) => hanging(printable(file), 2, columns))];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -210,11 +211,12 @@ function ignoredLines({ sources }: Status, { columns }: Format): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** A table, and below it what keeps po-sync from using an inbox. */
+/** A table, and below it what keeps po-sync from using an inbox, or a file of an export. */
 function sourceLines({ sources, now }: Status, format: Format): string {
   const troubles = sources.flatMap((source) => {
     const trouble = inboxTrouble(source);
-    return trouble === undefined ? [] : [printable(`${source.name}: ${source.state}; ${trouble}`)];
+    const files = source.type === 'export' ? otherWaitingTexts(source) : [];
+    return (trouble ? [`${source.state}; ${trouble}`] : files).map((text) => printable(`${source.name}: ${text}`));
   });
   return table(sources, sourceColumns(now), format) + hungLines(troubles, format);
 }

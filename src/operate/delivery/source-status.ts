@@ -12,7 +12,14 @@ import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts'
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
 import { STILL_CHANGING } from '../../intake/stability.ts';
-import { type LeftAlone, leftAloneIn, namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
+import {
+  type LeftAlone,
+  leftAloneIn,
+  namesToTake,
+  unfinishedExport,
+  type WaitingFile,
+  waitingFiles,
+} from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import type { BatchView } from '../batches/list-batches.ts';
@@ -32,7 +39,7 @@ export type SourceStatus = {
   ignored?: Ignored;
   /** Files in an inbox that no daemon has taken yet; absent when there are none. */
   waiting?: number;
-  /** The first of them. */
+  /** The first of them; of an export its file, while it is being written or looks incomplete. */
   waitingFiles?: WaitingFile[];
   /** Files in an inbox with a name such as `a.csv.part` that have not changed for ten minutes; absent when there are none. */
   leftAlone?: LeftAlone;
@@ -117,11 +124,12 @@ async function waitingOf(
   config: Config,
   now: number,
 ): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles' | 'leftAlone'>> {
-  if (source?.type !== 'inbox') return {};
+  const tableEnd = source && mappingFor(config, source.name);
+  if (source?.type === 'export') return await unfinishedExport(source, { now, tableEnd });
+  if (source === undefined) return {};
   const [names, leftAlone] = await Promise.all([namesToTake(source), leftAloneIn(source, now)]);
   const left = leftAlone === undefined ? {} : { leftAlone };
   if (names.length === 0) return left;
-  const tableEnd = mappingFor(config, source.name);
   return { waiting: names.length, waitingFiles: await waitingFiles(source, names, { now, tableEnd }), ...left };
 }
 
