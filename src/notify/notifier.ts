@@ -1,6 +1,6 @@
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
@@ -35,8 +35,8 @@ export type NotifierDeps = {
 /** `startedAt`: when it was taken, by the clock of this host. */
 type Heard = Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>;
 
-/** A shorter pause is not reported. Milliseconds. */
-const SHORTEST_PAUSE = 2_000;
+/** A shorter pause is not reported; one that ends automatically often does so within seconds. Milliseconds. */
+const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000 };
 /** A report that comes later than this is reported as missing. Milliseconds. */
 const SHORTEST_UNSETTLED = 60_000;
 /** After this time, heartbeats have named what a daemon cannot take. Milliseconds. */
@@ -126,8 +126,9 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
     if (await ends(reported, deps)) send(deliveryResumed({ environment, at, since: sinceOf(reported) }));
     return;
   }
-  const { reason, since } = pause;
-  if (reported.length > 0 || at - since < SHORTEST_PAUSE) return;
+  const { code, reason, since } = pause;
+  const shortest = code === OPERATOR ? SHORTEST_PAUSE.operator : SHORTEST_PAUSE.automatic;
+  if (reported.length > 0 || at - since < shortest) return;
   if (await begins(`paused:${since}`, deps)) send(deliveryPaused({ environment, at, reason, since }));
 }
 

@@ -73,9 +73,10 @@ it('a run reports what needs a person by webhook and program, tried again, witho
 
 it('two daemons report once that a source is silent and active again, and that delivery pauses and resumes', async () => {
   await using hook = await openHook();
-  const closed = { kind: 'answer', status: 503, message: 'closed for the night', calls: '1-20' };
+  const closed = { kind: 'answer', status: 503, message: 'closed for the night' };
   await using place = await openWorkplace({
     faults: { faults: [closed] },
+    sandbox: { record: true },
     source: '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 200ms, expectEvery: 3s }',
     more: `notify: [{ on: [paused, silent], webhook: '${hook.url}' }]\n`,
   });
@@ -85,6 +86,7 @@ it('two daemons report once that a source is silent and active again, and that d
   await place.drop('orders.csv', csvOf(3));
   await until('the file is told', () => told('heard').length > 0);
   await until('the pause is told', () => told('paused').length > 0);
+  await place.setFaults([]);
   await until('its end is told', () => told('resumed').length > 0);
   await until('all orders are sent', () => place.stored().size === 3);
   for (const { child } of daemons) child.kill('SIGTERM');

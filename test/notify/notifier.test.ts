@@ -81,7 +81,7 @@ describe('a pause', () => {
 
   it('is reported once by all daemons, also after a restart, and so is its end', async () => {
     await two.breaker.trip('api-down', 'the API answers 503');
-    two.pass(3_000);
+    two.pass(11_000);
     for (let i = 0; i < 3; i += 1) await two.look();
     two.restart();
     await two.look();
@@ -92,22 +92,32 @@ describe('a pause', () => {
     expect(two.sent.slice(1)).toMatchObject([{ event: 'paused', kind: 'resumed', since: two.sent[0]?.since }]);
   });
 
-  it('of less than 2 s is not reported', async () => {
+  it('of less than 10 s is not reported, nor is its end', async () => {
     await two.breaker.trip('api-down', 'hiccup');
+    two.pass(3_000);
     await two.look();
     await two.breaker.reset();
-    two.pass(3_000);
+    two.pass(11_000);
     await two.look();
     expect(two.sent).toEqual([]);
   });
 
+  it('of an operator is reported after 2 s', async () => {
+    await two.breaker.hold('operator', 'paused by mia');
+    await two.look();
+    expect(two.sent).toEqual([]);
+    two.pass(3_000);
+    await two.look();
+    expect(two.sent).toMatchObject([{ kind: 'paused', reason: 'paused by mia' }]);
+  });
+
   it('with a second reason is one pause, until none is left', async () => {
     await two.breaker.trip('api-down', 'the API is away');
-    two.pass(3_000);
+    two.pass(11_000);
     await two.look();
     await two.breaker.hold('operator', 'paused by an operator');
     await two.breaker.reset();
-    two.pass(3_000);
+    two.pass(11_000);
     await two.look();
     expect(two.sent).toHaveLength(1);
     await two.breaker.release('operator');
