@@ -4,7 +4,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, duration, orders } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { leftAloneText } from '../../intake/waiting.ts';
-import { endOf, pauseAdvice, pausedText } from '../../operate/delivery/pause-delivery.ts';
+import { endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
   readStatus,
@@ -19,7 +19,7 @@ import {
   otherWaitingTexts,
   type SourceStatus,
 } from '../../operate/delivery/source-status.ts';
-import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
+import { daemonCounts } from '../../operate/heartbeat.ts';
 import { lostText } from '../../redis/connection-end.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -27,13 +27,13 @@ import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
 import {
   answerTimeFacts,
   createdTwiceFacts,
+  deliveryText,
   endedPauseFacts,
   estimateOf,
   estimateText,
   folderFacts,
   listFacts,
   noticeFacts,
-  pauseStepsText,
   waitLines,
 } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
@@ -154,13 +154,6 @@ function indented(text: string): string {
 /** Leaves room for the indentation. */
 function inset({ paint, columns }: Format): Format {
   return { paint, columns: columns === undefined ? undefined : columns - 2 };
-}
-
-function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
-  if (pauses.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
-  return pauses
-    .map((pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`)
-    .join('\n');
 }
 
 function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {

@@ -19,6 +19,7 @@ import {
   type EndedPause,
   endOf,
   pauseAdvice,
+  pausedText,
   type ShownPause,
   WITHOUT_LIST,
 } from '../../operate/delivery/pause-delivery.ts';
@@ -62,6 +63,14 @@ export function pauseStepsText(pause: EndingPause, now: number): string {
   // New credentials are read at a start only.
   const needsNoResume = endOf(pause) !== 'automatic' || pause.waitsForOrder || isDue || pause.code === 'token-refused';
   return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
+}
+
+/** Whether delivery runs, or why it is paused and what ends that. */
+export function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
+  if (pauses.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
+  return pauses
+    .map((pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`)
+    .join('\n');
 }
 
 /** A table without the reasons, which can be long, and below it those that the status does not say elsewhere. */
