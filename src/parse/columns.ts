@@ -162,7 +162,8 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
   if (header.length === 1)
     return 'The first line that is not empty must be the header. If it is, ask your operator. For your operator: set delimiter in the mapping of its source.';
-  return 'The first line that is not empty must be the header. If it is, name the columns purchaseOrderNumber, articleCode and quantity, or ask your operator. For your operator: fields in the mapping names yours (docs/files.md).';
+  const names = missing.map((field) => mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '));
+  return `The first line that is not empty must be the header. If it is, add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. For your operator: fields in the mapping sets these names (docs/files.md).`;
 }
 
 /** A name among others that, split at another delimiter, contains the column of a missing field. */

@@ -77,6 +77,13 @@ describe('a table is unreadable', () => {
     await expect(readText(text)).rejects.toMatchObject({ remedy: expect.stringContaining(remedy) });
   });
 
+  test('with the names of the mapping, where a column is missing', async () => {
+    const fields = { purchaseOrderNumber: ['Order', 'Bestellnummer'], articleCode: 'Artikel', quantity: 'Menge' };
+    const { remedy } = await readText('Artikel;Preis\nKB-1;2\n', mappingOf({ fields })).catch((error) => error);
+    expect(remedy).toContain('add or rename these columns: "Order" or "Bestellnummer"; "Menge".');
+    expect(remedy).not.toContain('purchaseOrderNumber');
+  });
+
   test('with the nearest column named', async () => {
     await expect(readText('purchaseOrderNr,articleCode,quantity\n')).rejects.toMatchObject({
       remedy: expect.stringContaining('"purchaseOrderNr"'),
