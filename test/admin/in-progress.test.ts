@@ -1,17 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectRedis } from '../../src/redis/connect.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { sheet } from '../support/week.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
 let person: Operator;
+let redis: string;
 
 beforeAll(async () => {
-  place = await openWorkplace();
+  redis = await openDatabase();
+  const refusal = { kind: 'answer', status: 400, message: 'Unknown article', orders: ['PO-21'] };
+  place = await openWorkplace({ redis, faults: { faults: [refusal] } });
   person = await openOperator(place, place.start(['start']));
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -136,4 +141,26 @@ it('the number of an order that waits in another file keeps the form, without Di
   expect((await person.call('POST', `${pathOf(id)}/discard`, {})).body['code']).toBe('order-in-progress');
   await place.run(['resume']);
   await until('the order', () => place.stored().has('PO-11'));
+});
+
+it('a correction that came second shows neither the refused values as sent, nor a way to send or discard them', async () => {
+  const { id = '', batch = '' } = (await drop('race.csv', sheet('PO-21,NEW,KB-O,4'))).get('PO-21') ?? {};
+  const { body: rows } = await person.call('GET', `${pathOf(id)}/rows`);
+  // The first one was accepted by the page, and its file is not read yet.
+  const connection = await connectRedis(redis);
+  const [key = ''] = await connection.keys(`*:b:${batch}`);
+  const first = { batch: '20260101T000000Z-orders-race.line-2.fix-00000000', who: 'Anna (token)', at: Date.now() };
+  await connection.hset(`${key}:corrected`, 'handed-in line 2 after ', JSON.stringify(first));
+  connection.disconnect();
+  const values = { 'v.0.0': 'PO-21', 'v.0.2': 'KB-0', 'v.0.3': '5', version: String(rows['version']) };
+  for (const act of ['send', 'check']) {
+    const page = await (await person.submit(`${pathOf(id)}/fix`, { ...values, do: act })).text();
+    expect(textOf(page)).toMatch(
+      /Not sent\. A correction by Anna \(token\) is being sent, as \S+\. Wait for its outcome/,
+    );
+    expect(page).toContain('>Read it again</a>');
+    expect(page).toMatch(/What you entered.*KB-0/s);
+    for (const wrong of ['What was sent', 'What is being sent', '>Send again unchanged<', '>Discard<'])
+      expect(page).not.toContain(wrong);
+  }
 });

@@ -21,8 +21,8 @@ import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batc
 import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
-import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { inForm } from './letter-message.ts';
 import { orderedSince, orderListLinks, sentPart, sumTable } from './order-list-part.ts';
 import {
   actForm,

@@ -8,9 +8,8 @@ import type { ApiContext } from '../api/api-context.ts';
 import { LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes.ts';
 import { letterBook } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
-import { inForm } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { messageOf, unreadableNote } from './letter-message.ts';
+import { inForm, messageOf, unreadableNote } from './letter-message.ts';
 import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,

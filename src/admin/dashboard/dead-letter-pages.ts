@@ -13,9 +13,9 @@ import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
 import { closedText } from './corrections-page.ts';
-import { type Entered, fixSection, inForm } from './fix-form.ts';
+import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inProgressBox, nextOrder } from './letter-message.ts';
+import { inForm, inProgressBox, nextOrder } from './letter-message.ts';
 import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
@@ -24,7 +24,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const letter = await readLetter(api, params['id'] ?? '');
   const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
   const fix = await fixSection(request, letter, entered);
-  const other = closed || fix.refresh !== undefined ? undefined : await findInProgress(letter, api.base);
+  const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
   // What a person entered stays on the page.
   const isWaiting = other?.isFix === true && entered === undefined;
   const wrong = problems.map((one) => [
@@ -41,8 +41,8 @@ ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter, other !== undefined)}
 ${other && inProgressBox(other)}
 ${isWaiting ? undefined : fix.body}
-${closed || fix.refresh !== undefined ? await nextOrder(api, letter.id) : undefined}
-${mayOperate && !closed && fix.refresh === undefined && !other?.isFix ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly, isFree: other === undefined }) : undefined}`;
+${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
+${mayOperate && !closed && !fix.isBusy && !other?.isFix ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly, isFree: other === undefined }) : undefined}`;
   const refresh = isWaiting ? WAITING : fix.refresh;
   return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }

@@ -10,22 +10,23 @@ import { type Html, html, timeText, visible } from '../../report/page/html.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
+import { CORRECT_AS_IT_IS, inForm, LEAVE_OUT } from './letter-message.ts';
 import { badge, batchPath, letterPath, link, sameContentNote, table } from './parts.ts';
 
-/** What a person entered, and what came of it. `isSent`: it was to be sent. `compared`: the values next to those that were sent, where it came too late. */
+/** What a person entered, and what came of it. `isSent`: it was to be sent. `compare`: the values next to those that were sent, where it came too late. */
 export type Entered = {
   corrected: readonly CorrectedRow[];
   isSent?: boolean;
   checked?: CheckedCorrection;
   trouble?: string;
-  compared?: Html | undefined;
+  compare?: () => Promise<Html | undefined>;
 };
 
 /**
- * The part of a dead letter's page in which its cells are corrected. `refresh`: seconds until it shows more. `isEarly`:
- * its fix file is not written yet.
+ * The part of a dead letter's page in which its cells are corrected. `isBusy`: a correction is being sent. `refresh`:
+ * seconds until it shows more. `isEarly`: its fix file is not written yet.
  */
-export type FixSection = { body: Html | undefined; refresh?: number; isEarly?: boolean };
+export type FixSection = { body: Html | undefined; isBusy?: boolean; refresh?: number; isEarly?: boolean };
 
 /** The cells of a dead letter's rows as a form, after the corrections that were sent before. */
 export async function fixSection(
@@ -35,19 +36,29 @@ export async function fixSection(
 ): Promise<FixSection> {
   const sent = await readCorrections(api, letter);
   const before = sent.length === 0 ? undefined : correctionsTable(sent);
-  // A person whose correction came too late stays on the page that says so.
-  const late = html`${result(entered)}${entered?.compared}${before}`;
-  if (sent.at(-1)?.state === 'under-way') return { body: late, ...(entered === undefined && { refresh: 1 }) };
-  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: late };
+  const last = sent.at(-1);
+  if (last?.state === 'under-way') {
+    if (entered === undefined) return { body: before, isBusy: true, refresh: 1 };
+    // A person whose correction came too late stays on the page that says so.
+    const why = letter.closed ? result(entered) : otherCorrection(last, letter);
+    return { body: html`${why}${await entered.compare?.()}${before}`, isBusy: true };
+  }
+  const late = async () => html`${result(entered)}${await entered?.compare?.()}`;
+  if (!mayOperate || letter.closed || letter.kind === 'inDoubt') return { body: html`${await late()}${before}` };
   const found = await api.corrections.open(letter).catch(whyNot);
   const repeats = (await api.base.batches.find(letter.batch))?.repeats;
   const warning = repeats && sameContentNote(repeats);
   const body =
     found instanceof PoSyncError
-      ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>${entered?.compared}`
+      ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>${await entered?.compare?.()}`
       : html`<h2 id="correct">Correct it</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
   const isEarly = found instanceof PoSyncError && found.code === 'batch-in-progress';
   return { body: html`${before}${body}`, isEarly };
+}
+
+/** What was entered is not sent: another correction of the order is. */
+function otherCorrection({ who, batch }: CorrectionView, { id }: FullLetter): Html {
+  return html`<p class="box bad" role="alert">Not sent. A correction by ${who} is being sent, as ${link(batchPath(batch), batch)}. Wait for its outcome, and compare your values with it then. ${link(letterPath(id), 'Read it again')}</p>`;
 }
 
 function whyNot(error: unknown): PoSyncError {
@@ -163,28 +174,6 @@ function rowPart(
 ${leaving}
 ${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
 </fieldset>`;
-}
-
-const CORRECT_AS_IT_IS = 'This row is correct as it is';
-const LEAVE_OUT = 'Leave this row out of the order';
-
-/** A message about a fix file, for the form of an order, which has a box instead of the cell and rows of this order only. */
-export function inForm(message: string, number: string): string {
-  return message
-    .replace(
-      'correct it and enter the number of this order in it',
-      `add it on the page of ${number || 'this order'} with the same article and quantity, which settles the row too. With other values, also check "${CORRECT_AS_IT_IS}" in each row there, and discard the row on its own page`,
-    )
-    .replace(/ in the fix file and (is|are) not in this order now/, ' before and $1 not now')
-    .replace('enter the number of this order in that row, or add it again if it is gone', 'take it in again, or add it')
-    .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
-    .replace('remove it and, in each other row', `check "${LEAVE_OUT}" in it and, in each other row`)
-    .replace('and remove the other.', 'and leave the other out.')
-    .replace(' of its rows in the fix file', ' in each of its rows')
-    .replace(/: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter)?(?=\.)/, '')
-    .replace('In a fix file, also write', 'Also write')
-    .replace('drop it in a fix file without that row', 'send it as it is')
-    .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
 }
 
 type Entry = { id: string; now: string; wrong: readonly CellProblem[] };

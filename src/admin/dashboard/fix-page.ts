@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Mapping, mappingFor, plainMapping } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import type { OrderHistory } from '../../operate/orders/explain-order.ts';
 import type { Item } from '../../order/order.ts';
 import { columnNamed } from '../../parse/columns.ts';
 import { type Html, html } from '../../report/page/html.ts';
@@ -35,6 +36,7 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
   const show = (entered?: Entered, status = 200) =>
     showPage(api, { ...request, url }, (page) => deadLetterPage(page, entered), status);
   let corrected: Entered['corrected'] = [];
+  const compare = () => comparedWith(api, request, fields);
   try {
     const { letter, found } = await api.withRedis(async () => {
       const one = await readLetter(api, request.params['id'] ?? '');
@@ -49,15 +51,15 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
       return await show({ corrected: corrected.filter(isKept) });
     }
     if (act !== 'send')
-      return await show({ corrected, checked: await api.corrections.check(letter, found, corrected) });
+      return await show({ corrected, compare, checked: await api.corrections.check(letter, found, corrected) });
     const result = await sendCorrection(api, letter, { version, corrected, confirm }, request.principal);
-    if (result.sent === undefined) return await show({ corrected, checked: result.checked, isSent: true }, 422);
+    if (result.sent === undefined)
+      return await show({ corrected, compare, checked: result.checked, isSent: true }, 422);
     return leadBack(path, api.notes.keep({ text: resultText(result), isGood: true }));
   } catch (error) {
     if (!(error instanceof PoSyncError) || LATER.has(error.code)) throw error;
     const trouble = [error.message, error.remedy].filter(Boolean).join(' ');
-    const compared = await comparedWith(api, request, fields);
-    return show({ corrected, trouble, compared }, problemReply(error).status);
+    return show({ corrected, trouble, compare }, problemReply(error).status);
   }
 }
 
@@ -86,9 +88,22 @@ async function comparedWith(
     number === '' ? undefined : await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
   const mapping = mappingFor(api.base.config, source) ?? plainMapping();
   const isSame = haveItems([...rows.values()], found?.history.content?.items ?? [], { header, mapping });
-  const same = isSame ? html`<p>These are the articles and quantities that were sent.</p>` : undefined;
-  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${same}${found && itemsPart(found.history, 'What was sent')}`;
+  const sent = found && SENT[found.history.state];
+  const same = isSame && sent ? html`<p>These are the articles and quantities that ${sent.same}.</p>` : undefined;
+  return html`<h2>What you entered</h2>${table('What you entered', titles, entered)}${same}${sent && itemsPart(found.history, sent.title)}`;
 }
+
+const IS_SENT = { title: 'What was sent', same: 'were sent' };
+const IS_BEING_SENT = { title: 'What is being sent', same: 'are being sent' };
+
+/** Of an order in any other state, the known items are those that were not accepted: nobody compares with them. */
+const SENT: Readonly<Partial<Record<OrderHistory['state'], typeof IS_SENT>>> = {
+  accepted: IS_SENT,
+  queued: IS_BEING_SENT,
+  sending: IS_BEING_SENT,
+  retry: IS_BEING_SENT,
+  unknown: IS_BEING_SENT,
+};
 
 type ReadBy = { header: readonly string[]; mapping: Mapping };
 

@@ -3,8 +3,29 @@ import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../op
 import { problemText } from '../../order/record.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { inForm } from './fix-form.ts';
 import { batchPath, letterPath, link } from './parts.ts';
+
+export const CORRECT_AS_IT_IS = 'This row is correct as it is';
+export const LEAVE_OUT = 'Leave this row out of the order';
+
+/** A message about a fix file, for the form of an order, which has a box instead of the cell and rows of this order only. */
+export function inForm(message: string, number: string): string {
+  return message
+    .replace(
+      'correct it and enter the number of this order in it',
+      `add it on the page of ${number || 'this order'} with the same article and quantity, which settles the row too. With other values, also check "${CORRECT_AS_IT_IS}" in each row there, and discard the row on its own page`,
+    )
+    .replace(/ in the fix file and (is|are) not in this order now/, ' before and $1 not now')
+    .replace('enter the number of this order in that row, or add it again if it is gone', 'take it in again, or add it')
+    .replace('remove one of the rows, or', `check "${LEAVE_OUT}" in one of the rows, or`)
+    .replace('remove it and, in each other row', `check "${LEAVE_OUT}" in it and, in each other row`)
+    .replace('and remove the other.', 'and leave the other out.')
+    .replace(' of its rows in the fix file', ' in each of its rows')
+    .replace(/: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter)?(?=\.)/, '')
+    .replace('In a fix file, also write', 'Also write')
+    .replace('drop it in a fix file without that row', 'send it as it is')
+    .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
+}
 
 type Shown = { purchaseOrderNumber: string; field?: string; message: string; items?: string; already?: string };
 
