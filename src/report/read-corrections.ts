@@ -14,6 +14,7 @@ import { ROW_SETTLED } from '../order/fixing.ts';
 import { lacksIn } from '../parse/read-fix-file.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
+import { signatureOf } from './signature.ts';
 
 /** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
 export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
@@ -58,20 +59,31 @@ function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corr
   return { ...(changes === undefined ? {} : { changes }), ...(number === undefined ? {} : { number }) };
 }
 
-/** An open dead letter that says what became of rows without a number that were in doubt, where they are settled. */
+/**
+ * An open dead letter that says what became of rows without a number that were in doubt, where they are settled. Where
+ * that is its first problem, it has a signature of its own: nobody has to decide on the row any more.
+ */
 export function withSettledDoubts(letter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
   if (letter.closed !== undefined) return letter;
-  const told = (message: string): string => {
-    const [lack] = lacksIn([{ message }]);
-    const [, line] = /^line (\d+)$/.exec(lack?.kind === 'in-doubt' ? (lack.row ?? '') : '') ?? [];
-    if (lack === undefined || line === undefined) return message;
-    const row = { purchaseOrderNumber: '', kind: 'invalid' as const, location: { line: Number(line) } };
-    const { batch = '', by, waitsIn } = closingFor(row, closings) ?? {};
-    if (by === undefined || waitsIn !== undefined) return message;
-    const number = corrections.get(batch)?.get(`line ${line}`)?.number;
-    const was = number === undefined ? `was ${closingWord(by)}` : `was sent as ${number}`;
-    return `line ${line} ${was}${ROW_SETTLED}`;
-  };
-  const problems = letter.problems?.map((one) => ({ ...one, message: told(one.message) }));
-  return { ...letter, message: told(letter.message), ...(problems && { problems }) };
+  const found = (message: string) => settledDoubt(message, closings, corrections);
+  const problems = letter.problems?.map((one) => ({ ...one, message: found(one.message)?.message ?? one.message }));
+  const first = found(letter.message);
+  if (first === undefined) return { ...letter, ...(problems && { problems }) };
+  const { code, purchaseOrderNumber: own } = letter;
+  const { message, number = '' } = first;
+  const signature = signatureOf({ code, message, known: [own, number] });
+  return { ...letter, message, signature, ...(problems && { problems }) };
+}
+
+/** What became of the row that a message names; `number`: that it has now. Undefined if it is not settled. */
+function settledDoubt(message: string, closings: Closings, corrections: Corrections) {
+  const [lack] = lacksIn([{ message }]);
+  const [, line] = /^line (\d+)$/.exec(lack?.kind === 'in-doubt' ? (lack.row ?? '') : '') ?? [];
+  if (lack === undefined || line === undefined) return undefined;
+  const row = { purchaseOrderNumber: '', kind: 'invalid' as const, location: { line: Number(line) } };
+  const { batch = '', by, waitsIn } = closingFor(row, closings) ?? {};
+  if (by === undefined || waitsIn !== undefined) return undefined;
+  const number = corrections.get(batch)?.get(`line ${line}`)?.number;
+  const was = number === undefined ? `was ${closingWord(by)}` : `was sent as ${number}`;
+  return { message: `line ${line} ${was}${ROW_SETTLED}`, number };
 }

@@ -346,11 +346,17 @@ it('an order with errors that another file has already names that file and its i
 it('a row that is another order already is named at its place, and may be left out of this one', async () => {
   const first = await settled('g.csv', 'PO_NO;MATNR;MENGE\nGW-1;A-841;5\n;A-842;6\nGW-2;A-1;none\n');
   const fix = (await place.read(first, 'dead-letters.csv')).split('\n');
+  const [before, ...othersBefore] = await lettersOf(first);
   const rows = (...at: number[]) => [0, ...at].map((row) => fix[row]).join('\n');
   expect(await settled('g-own.csv', `${rows(2).replace(/^;A-842/m, 'GW-11;A-842')}\n`)).toMatchObject({ open: 0 });
   await reportOf('g.csv', 2);
   // The neighbor no longer asks for the row.
-  const [neighbor] = await lettersOf(first);
+  const [neighbor, ...others] = await lettersOf(first);
+  // It is not in one group with orders that still need a decision on such a row.
+  expect(before?.signature).toMatch(/^row-in-doubt:/);
+  expect(neighbor?.signature).toMatch(/^row-in-doubt:/);
+  expect(neighbor?.signature).not.toBe(before?.signature);
+  expect(others.map((one) => one.signature)).toEqual(othersBefore.map((one) => one.signature));
   expect(neighbor?.message).toMatch(/^line 3 was sent as GW-11: it is no row of this order any more, so do not add it/);
   expect(await place.read(first, 'report.html')).toContain('line 3 was sent as GW-11');
 
