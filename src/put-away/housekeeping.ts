@@ -181,11 +181,11 @@ async function orderedSince(
   return ends.flatMap(({ end }) => end ?? []).find(({ by }) => by === 'accepted');
 }
 
-/** Adds the name of the file of `shown`, and the person who submitted the file that brought the order. */
+/** Adds the name of the file of `shown`, as it was dropped and as messages have it, and the person who submitted the file that brought the order. */
 function namer(own: string, find: (batch: string) => Promise<Batch | undefined>) {
   return async (closing: Closing, shown = closing.batch): Promise<Closing> => {
     const { batch } = closing;
-    const file = shown === undefined ? undefined : nameOf(await find(shown));
+    const file = shown === undefined ? undefined : (await find(shown))?.name;
     const by = batch === undefined || batch === own ? undefined : (await find(batch))?.by;
     const who = closing.who ?? by;
     return { ...closing, ...(file === undefined ? {} : { file }), ...(who === undefined ? {} : { who }) };
@@ -202,11 +202,6 @@ function knownFrom(closings: readonly Closing[]): Known {
 
 function rowsOf({ number, place = '' }: Closing): string {
   return JSON.stringify([number, place]);
-}
-
-/** The name that people find: that of the settled file, next to which its page is; before, the name as it was dropped. */
-function nameOf(batch: Batch | undefined): string | undefined {
-  return batch?.settledPath === undefined ? batch?.name : basename(batch.settledPath);
 }
 
 type Deps = { config: Config; batches: Batches; retention: Retention; clock: Clock; log: Log };

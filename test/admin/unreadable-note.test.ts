@@ -53,11 +53,24 @@ it('the list of open orders says how many files could not be read, and links exa
   expect((await inSheet('')).map(([, name]) => name)).toEqual(['scan.csv', 'open.csv']);
   const scan = await finishedReport(place, 'scan.csv');
   const { body } = await person.call('GET', `/batches/${scan?.batch}`);
-  await rm(path.resolve(place.folder, String(body['settledPath'])));
+  const states = async () => textOf((await person.page('/batches?q=scan')).text);
+  const settledPath = path.resolve(place.folder, String(body['settledPath']));
+  expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).toContain(
+    `dropped by mistake?Delete it: ${settledPath}`,
+  );
+  expect(await states()).not.toContain('unreadable, removed');
+  await rm(settledPath);
   await until('nothing', async () => {
     const { text } = await person.page('/dead-letters');
     return !text.includes('could not be read') && text.includes('PO-1');
   });
+  // Neither is red any more, and each name in the folder is shown where it is not the one that was dropped.
+  expect(await states()).toContain('unreadable, removed');
+  expect(textOf((await person.page(`/batches/${scan?.batch}`)).text)).not.toContain('dropped by mistake?');
+  const photos = await shows(/unreadable, replaced/, '/batches?q=photo');
+  expect(photos).not.toContain('badge bad');
+  await place.drop('photo.csv', sheet('PO-3,NEW,A,1'));
+  await shows(/photo\.csvin the folder: photo-[0-9a-f]{8}\.csv/, '/batches?q=photo');
 });
 
 it('tiles and the search of corrections say what they show', async () => {

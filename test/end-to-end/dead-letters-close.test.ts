@@ -202,7 +202,7 @@ describe('a dead letter', () => {
     await place.run(['start', '--once']);
     const first = await lastOf(place);
     const fix = await place.read(first, 'dead-letters.csv');
-    // The name is taken by the first file, so that this one settles under another.
+    // The name is taken by the first file, so that this one settles under another. It is named as it was dropped.
     await place.drop(
       'a.csv',
       fix
@@ -217,7 +217,7 @@ describe('a dead letter', () => {
     expect(out).toContain(`its rows came back and still wait in batch ${second.batch}`);
     expect(await place.read(first, 'report.html')).toContain('<h1>All 2 orders need you</h1>');
     expect(await place.read(first, 'report.html')).toContain(
-      `<bdi>a-${second.batch.slice(-8)}.csv</bdi> (batch <a data-in-reports href="../${second.batch}/report.html">`,
+      `<bdi>a.csv</bdi> (batch <a data-in-reports href="../${second.batch}/report.html">`,
     );
 
     const again = await place.read(second, 'dead-letters.csv');
@@ -456,7 +456,9 @@ it('the page of an unreadable file that somebody removed is no longer red, until
   const [day = ''] = await readdir(failed);
   const file = path.join(failed, day, 'a.csv');
   const page = () => readFile(`${file}.result.html`, 'utf8');
-  expect(await page()).toMatch(/<header class="care">.*If the new file has another name, delete the old one/s);
+  expect(await page()).toMatch(
+    /<header class="care">.*If you dropped it by mistake, or if the new file has another name, delete this file/s,
+  );
 
   await rename(file, path.join(place.folder, 'a.csv'));
   await place.run(['start', '--once']);

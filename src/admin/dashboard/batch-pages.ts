@@ -1,5 +1,6 @@
+import { basename } from 'node:path';
 import { count, counted, iso, MEANINGS, outcomeWord, size } from '../../core/format.ts';
-import { isFinished, totalOrders } from '../../ledger/batches/batches.ts';
+import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchView,
@@ -25,9 +26,9 @@ import type { Content, PageRequest } from './frame.ts';
 import { inForm } from './letter-message.ts';
 import { orderedSince, orderListLinks, sentPart, sumTable } from './order-list-part.ts';
 import {
-  actForm,
   agoText,
   badge,
+  batchActs,
   batchPath,
   cell,
   dayFields,
@@ -87,7 +88,7 @@ export function batchTable(
     const { batch } = view;
     const { accepted } = batch.counts;
     return [
-      link(batchPath(batch.batch), batch.name),
+      html`${link(batchPath(batch.batch), batch.name)}${placedName(batch)}`,
       html`${batch.source}`,
       html`${standingBadge(view, status)}${batch.unsettled && html` ${batch.unsettled.reason}`}`,
       progressOf(view, nameless?.[i]),
@@ -99,6 +100,12 @@ export function batchTable(
     ];
   });
   return table(caption, ['file', 'source', 'state', 'done', 'accepted', 'open', 'taken'], rows);
+}
+
+/** Its name in the folder, where another file has the name under which it was dropped. */
+function placedName({ name, settledPath = name }: BatchView['batch']): Html | undefined {
+  const placed = basename(settledPath);
+  return placed === name ? undefined : html`<div class="quiet">in the folder: ${placed}</div>`;
 }
 
 function progressOf({ batch, standing }: BatchView, nameless = 0): Html {
@@ -135,7 +142,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
 ${waitingNote(view, status)}</div>
 ${heldBox(view, mayOperate)}
 ${factsOf(view, await fixFilesIn(view.report), view.lost)}
-${mayOperate ? actions(view, back, confirm) : undefined}
+${mayOperate ? batchActs(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
 ${settledNote(batch)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
@@ -165,8 +172,9 @@ function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | un
 <br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release and use the fix file.</div>`;
 }
 
-function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly string[], lost = false): Html {
-  const file = standing === 'unreadable' && batch.open === 0 ? batch.settledPath : undefined;
+function factsOf({ batch, standing, report, error, over }: BatchView, fixes: readonly string[], lost = false): Html {
+  const isOpen = standing === 'unreadable' && batch.open === 0 && over === undefined;
+  const file = isOpen ? batch.settledPath : undefined;
   const toDismiss = lost ? `po-sync batches cancel ${batch.batch}` : file;
   const { inspection, unsettled } = batch;
   const results = totalOrders(batch) === undefined ? [] : ['results.csv'];
@@ -177,6 +185,7 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],
+    ['in the folder', placedName(batch) && basename(batch.settledPath ?? '')],
     ['source', batch.source],
     ['submitted by', batch.by],
     ['taken', timeText(new Date(batch.startedAt).toISOString())],
@@ -188,7 +197,10 @@ function factsOf({ batch, standing, report, error }: BatchView, fixes: readonly 
     ],
     ['reading', readingText(batch)],
     ['unreadable', error && `${error.message} ${error.remedy ?? CORRECT_FILE}`],
-    ['to dismiss it', toDismiss && html`${lost ? 'run' : 'remove'} <code>${toDismiss}</code>`],
+    [
+      lost ? 'to dismiss it' : 'dropped by mistake?',
+      toDismiss && html`${lost ? 'run' : 'Delete it:'} <code>${toDismiss}</code>`,
+    ],
     [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
     ['cancelled', withTime(cancelledBy(batch), batch.cancelledBy?.at)],
     ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
@@ -223,28 +235,3 @@ function unlisted({ batch }: BatchView, url: URL): Html | undefined {
   const gone = `Its orders cannot be listed: ${batch.name} was missing when its report was written, or the report was removed.`;
   return html`<p>${isFiltered(url) ? 'No orders match.' : gone}</p>`;
 }
-
-function actions({ batch, standing, lost }: BatchView, back: string, confirm: string | undefined): Html {
-  const path = batchPath(batch.batch);
-  const release =
-    standing === 'held'
-      ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
-      : undefined;
-  const cancel =
-    lost || batch.state === 'done' || isFinished(batch)
-      ? lost && actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
-      : actForm({
-          action: `${path}/cancel`,
-          back,
-          button: batch.cancelled ? 'Cancel again' : 'Cancel orders that were not sent',
-          confirm,
-          tone: 'bad',
-          sure: batch.cancelled
-            ? CANCEL_AGAIN
-            : 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
-        });
-  return html`<div class="acts">${release}${cancel}</div>`;
-}
-
-const CANCEL_AGAIN =
-  'Cancel again: an order that the API turned away since, and that is to be sent again, can be withdrawn.';

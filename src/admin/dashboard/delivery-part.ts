@@ -94,6 +94,7 @@ export function standingBadge(view: BatchView, status: Pick<Status, 'pauses'>): 
   if (pauseOf(view, status) !== undefined) return badge('doubt', 'waits: delivery is paused');
   if (isForList(view)) return badge('doubt', "waits for the API's list");
   const { unsettled, cancelled, open } = view.batch;
+  if (view.over && open === 0) return badge('quiet', `${view.standing}, ${view.over}`);
   const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
   const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : STANDING_TONES[view.standing];
   return badge(tone, standingText(view));

@@ -1,4 +1,6 @@
 import { ago, count, iso, stamp } from '../../core/format.ts';
+import { isFinished } from '../../ledger/batches/batches.ts';
+import type { BatchView } from '../../operate/batches/list-batches.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
@@ -148,3 +150,29 @@ export function dayFields(url: URL): Html {
     html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name) || value('day')}"></label>`;
   return html`${field('from', html`From (<span data-zone>${zone || 'UTC'}</span>)`)}${field('to', html`To`)}<input type="hidden" name="zone" value="${zone}" data-zone>`;
 }
+
+/** The buttons of a batch that is held, or not finished. */
+export function batchActs({ batch, standing, lost }: BatchView, back: string, confirm: string | undefined): Html {
+  const path = batchPath(batch.batch);
+  const release =
+    standing === 'held'
+      ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
+      : undefined;
+  const cancel =
+    lost || batch.state === 'done' || isFinished(batch)
+      ? lost && actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
+      : actForm({
+          action: `${path}/cancel`,
+          back,
+          button: batch.cancelled ? 'Cancel again' : 'Cancel orders that were not sent',
+          confirm,
+          tone: 'bad',
+          sure: batch.cancelled
+            ? CANCEL_AGAIN
+            : 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
+        });
+  return html`<div class="acts">${release}${cancel}</div>`;
+}
+
+const CANCEL_AGAIN =
+  'Cancel again: an order that the API turned away since, and that is to be sent again, can be withdrawn.';

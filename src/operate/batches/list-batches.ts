@@ -86,8 +86,18 @@ export type BatchFilter = {
 /** The state of a batch, in the words of a report. */
 export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
 
-/** A batch with its report folder; `error`: why its file is unreadable. `lost`: that file is not where it was put away. */
-export type BatchView = { batch: Batch; standing: BatchStanding; report: string; error?: Report['error']; lost?: true };
+/**
+ * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about that
+ * file any more. `lost`: it is not where it was put away.
+ */
+export type BatchView = {
+  batch: Batch;
+  standing: BatchStanding;
+  report: string;
+  error?: Report['error'];
+  over?: 'replaced' | 'removed';
+  lost?: true;
+};
 
 /** What decides the standing of a batch. */
 export type StandingFacts = {
@@ -157,9 +167,12 @@ export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'co
   const report = join(config.reports.path, batch.batch);
   const standing = standingOf(batch);
   if (standing !== 'unreadable') return { batch, standing, report };
-  const error = (await readReport(report))?.error ?? batch.unreadable;
-  const lost = (await isAway(batch)) && !(await isDismissed(batch));
-  return { batch, standing, report, ...(error && { error }), ...(lost && { lost }) };
+  const written = await readReport(report);
+  const error = written?.error ?? batch.unreadable;
+  const isRemoved = await isDismissed(batch);
+  const over = isRemoved ? ('removed' as const) : written?.replacedBy && ('replaced' as const);
+  const lost = (await isAway(batch)) && !isRemoved;
+  return { batch, standing, report, ...(error && { error }), ...(over && { over }), ...(lost && { lost }) };
 }
 
 /** What a report would call the state of a batch. */

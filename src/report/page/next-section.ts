@@ -105,7 +105,7 @@ function stepsForUnreadable({ error, inbox, replacedBy, removedAt }: Report): Ht
   if (isForExport(remedy)) return [html`${remedy}`, html`${known}`];
   const into = inbox === undefined ? INTO_NO_INBOX : 'into the inbox';
   const drop = /\bdrop\b/i.test(remedy) ? place : html`Drop the complete file again ${into}. ${place}`;
-  const other = html`If the new file has another name, delete the old one in <code>failed</code> (or <code>done</code>, if it was changed later): then this page is not red any more.`;
+  const other = html`If you dropped it by mistake, or if the new file has another name, delete this file in <code>failed</code> (or <code>done</code>, if it was changed later): a moment later, this page is not red any more.`;
   return [html`${remedy}`, html`${drop}${known}`, other];
 }
 
