@@ -3,7 +3,7 @@ import { openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
 import { until } from '../support/until.ts';
 import { sheet } from '../support/week.ts';
-import { openWorkplace } from '../support/workplace.ts';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
 
@@ -76,4 +76,18 @@ it('an order that failed a check is listed and found with its items while its fi
   expect(list).toContain('BOLT-12 × zehn');
   expect(textOf((await person.page('/dead-letters?q=bolt-12')).text)).toContain('1 order needs a person.');
   expect(place.stored().size).toBe(0);
+});
+
+it('pages say that a long file is being sent while it is still read', async () => {
+  const faults = { faults: [{ kind: 'delay', by: '20ms' }] };
+  await using place = await openWorkplace({ faults, delivery: ', concurrency: 8' });
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('long.csv', csvOf(2000));
+  const shows = (path: string, wanted: RegExp) =>
+    until(`${path} shows ${wanted}`, async () => wanted.exec(textOf((await person.page(path)).text))?.[0]);
+  const shown = /long\.csvinboxsending, still reading/;
+  await shows('/', shown);
+  await shows('/batches', shown);
+  const { body } = await person.call('GET', '/batches');
+  expect((body['items'] as { state: string }[])[0]?.state).toBe('reading');
 });

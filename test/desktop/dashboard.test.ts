@@ -89,6 +89,26 @@ it('the times of an open overview continue without loading it again, and its hea
   expect(await page.evaluate('window.isRead')).toBe(true);
 });
 
+it('the figures of an open overview are of one moment while orders are sent', async () => {
+  const faults = { faults: [{ kind: 'delay', by: '50ms' }] };
+  await using place = await openWorkplace({ faults, delivery: ', concurrency: 4' });
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.drop('long.csv', csvOf(2000));
+  await until('the first orders', () => place.stored().size > 0);
+  await using browser = await openBrowser();
+  const page = await browser.show(`http://127.0.0.1:${port}/`, { width: 1200, height: 900 });
+  await shows(page, 'long.csv');
+  const seen = new Set<string>();
+  await until('several figures', async () => {
+    const cells = `['done', 'accepted'].map((name) => document.querySelector('td[data-title=' + name + ']')?.innerText.trim())`;
+    const [done, accepted] = await page.evaluate<(string | null)[]>(cells);
+    if (done && accepted) expect(done).toMatch(new RegExp(`^${accepted} of 2,000`));
+    seen.add(String(accepted));
+    return seen.size >= 4;
+  });
+});
+
 it('a spreadsheet has the times of its page', async () => {
   await using place = await openWorkplace();
   const daemon = place.start(['start']);

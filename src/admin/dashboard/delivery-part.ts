@@ -97,7 +97,15 @@ export function standingBadge(view: BatchView, status: Pick<Status, 'pauses'>): 
   if (view.over && open === 0) return badge('quiet', `${view.standing}, ${view.over}`);
   const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
   const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : STANDING_TONES[view.standing];
-  return badge(tone, standingText(view));
+  return badge(tone, shownStanding(view));
+}
+
+/** As `standingText`; it does not look as if nothing went out while the rest of a file is read. */
+function shownStanding(view: BatchView): string {
+  const { counts, unsettled } = view.batch;
+  const isSent = settledIn(view.batch) > counts.invalid + counts.cancelled;
+  const isBoth = view.standing === 'reading' && unsettled === undefined && isSent;
+  return isBoth ? 'sending, still reading' : standingText(view);
 }
 
 /** What became of a file that was sent. `refresh`: seconds, while more is to come. */

@@ -150,14 +150,21 @@ async function refresh() {
     if (status !== undefined) showHeader(status);
     if (source !== '' && shown !== undefined) loadWhenChanged(shapeOf(shown));
   }
-  for (const element of document.querySelectorAll('[data-live]')) {
-    const value = valueAt(shown, element.getAttribute('data-live') ?? '');
-    if (typeof value !== 'number') continue;
-    const text = numbers.format(value);
-    if (element.textContent !== text) element.textContent = text;
-  }
+  const changed = liveChanges(shown);
   rounds += 1;
-  if (rounds % ROUNDS === 0) await freshen();
+  const isDue = rounds % ROUNDS === 0;
+  // Figures of one page are of one moment: those of the document alone would be ahead of the parts.
+  if ((isDue || changed.length > 0) && (await freshen(isDue))) return;
+  for (const [element, text] of changed) element.textContent = text;
+}
+
+/** The figures that the document has otherwise, with what it says. @param {unknown} shown @returns {[Element, string][]} */
+function liveChanges(shown) {
+  return [...document.querySelectorAll('[data-live]')].flatMap((element) => {
+    const value = valueAt(shown, element.getAttribute('data-live') ?? '');
+    const text = typeof value === 'number' ? numbers.format(value) : element.textContent;
+    return text === element.textContent ? [] : [/** @type {[Element, string]} */ ([element, text])];
+  });
 }
 
 /** Rounds between two looks at the words that change with time. */
@@ -177,20 +184,26 @@ function copyTexts(shown, built) {
   for (const [i, child] of [...shown.childNodes].entries()) copyTexts(child, built?.childNodes[i]);
 }
 
-/** Brings the parts up to date whose words change with time, such as `3 s ago`. What is selected or has the focus stays. */
-async function freshen() {
-  const parts = [...document.querySelectorAll('[data-fresh]')];
-  if (parts.length === 0) return;
+/**
+ * Brings the parts up to date whose words change with time, such as `3 s ago`, and the figures with them. What is selected
+ * or has the focus stays. `mayLoad`: a page with other parts is loaded again. False: nothing could be read.
+ * @param {boolean} mayLoad
+ */
+async function freshen(mayLoad) {
+  const parts = [...document.querySelectorAll('[data-fresh], [data-live]')];
+  if (!parts.some((part) => part.hasAttribute('data-fresh'))) return false;
   const page = await builtAgain();
-  if (page === null) return;
+  if (page === null) return false;
   showLocalTimes(page);
   const [state, stateNow] = [document, page].map((one) => one.querySelector('#state'));
   if (state && stateNow && state.textContent !== stateNow.textContent) state.replaceChildren(...stateNow.childNodes);
   for (const part of parts) {
-    const built = page.querySelector(`[data-fresh="${part.getAttribute('data-fresh')}"]`) ?? undefined;
+    const name = part.hasAttribute('data-fresh') ? 'data-fresh' : 'data-live';
+    const built = page.querySelector(`[${name}="${part.getAttribute(name)}"]`) ?? undefined;
     if (haveSameElements(part, built)) copyTexts(part, built);
-    else if (!isInUse()) return location.reload();
+    else if (mayLoad && name === 'data-fresh' && !isInUse()) location.reload();
   }
+  return true;
 }
 
 /**
