@@ -103,6 +103,7 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
       ...usual,
       settled(dead(one(2), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
       settled(dead(one(3), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'accepted', batch: LATER }),
+      settled(conflicting(one(4)), { by: 'discarded', who: 'Anna (token)' }),
     ],
   ],
   held: [
@@ -227,6 +228,10 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     const pdf = path.join(PICTURES, `${name}.pdf`);
     await page.print(pdf);
     expect((await readFile(pdf)).subarray(0, 5).toString()).toBe('%PDF-');
+    // A little less than A4 between its margins: the reader's zone may have a longer name.
+    const paper = await browser.show(file(), { width: 640, height: 900, paper: true });
+    const isCut = '(time) => time.getBoundingClientRect().right > time.closest("td").getBoundingClientRect().right';
+    expect(await paper.evaluate(`[...document.querySelectorAll('td time')].filter(${isCut}).length`)).toBe(0);
   });
 
   it('links to files that exist', async () => {

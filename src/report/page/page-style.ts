@@ -134,7 +134,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
 @media print {
   :root { --paper: #fff; --sheet: #fff; --ink: #000; --soft: #444; --rule: #bbb; --done: #2a7458; --care: #96211c; --care-tint: #fff; --care-rule: #96211c; --idle: #777; --stripe: #e3a5a2; color-scheme: light; }
   @page { margin: 16mm; }
-  body { font-size: 10pt; }
+  body { font-size: 10pt; } td time { white-space: normal; } th:last-child, td:last-child { padding-right: 0; }
   main { max-width: none; padding: 0; }
   section, footer { margin-top: 1.6rem; }
   .help { display: none; }
