@@ -76,7 +76,9 @@ it('a corrected cell is checked, sent as a fix file, accepted, and closes the de
     const { body } = await person.call('GET', pathOf(id));
     return body['closed'] === undefined ? undefined : body;
   });
-  expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'] });
+  const who = (await person.call('GET', `${pathOf(id)}/corrections`)).body['items'] as { who: string }[];
+  const by = { who: who[0]?.who, file: 'orders.line-2.fix.csv' };
+  expect(letter['closed']).toMatchObject({ by: 'accepted', batch: sent.body['batch'], ...by });
   const { body: late } = await person.call('POST', `${pathOf(id)}/fix`, { version: rows.version, rows: good });
   expect(late['detail']).toMatch(/^PO-1 is settled already: accepted in \S*orders\.line-2\.fix/);
   const typed = { 'v.0.0': 'PO-1', 'v.0.2': 'B', 'v.0.3': '<77>', 'v.1.3': '78', version: rows.version, do: 'send' };
@@ -468,6 +470,12 @@ it('a list names the field, a search says what it does not find, and a conflict 
   expect((await person.page(pathOf(wrong))).text).toContain('name="ok.0"');
   const { text } = await person.page(pathOf(conflict));
   expect([text.includes('name="v.0.3"'), text.includes('name="ok.0"')]).toEqual([true, false]);
+  // With its number it cannot be sent: what settles it comes first, and sending is not the main button.
+  expect(text).toMatch(/Discard it<.*>Discard<.*Send it with another number<.*value="send">Send the correction/s);
+  const form = { 'v.0.0': 'PO-62', 'v.0.2': 'A', 'v.0.3': '2', do: 'check' };
+  expect(await (await person.submit(`${pathOf(conflict)}/fix`, form)).text()).toMatch(
+    /A × 1, accepted on <time datetime="20[\d-]+T\d\d:\d\d:00\.000Z">[^<]*<\/time>, from/,
+  );
 });
 
 it('a file that is dropped again: its form shows what was sent of it, and another number is held', async () => {
@@ -490,7 +498,7 @@ it('a file that is dropped again: its form shows what was sent of it, and anothe
     plain(await (await person.submit(`${pathOf(again)}/fix`, { ...fields, ...values, do: 'check' })).text());
   const other = await check({ 'v.0.3': '7' });
   expect(other).toMatch(
-    /PO-71: This number was already sent: A × 6, B × 4, accepted on 20.{14} UTC, from "sent\.line-2\.fix\.csv" \(batch \S+\)\. If this is the same order, discard it\./,
+    /PO-71: This number was already sent: A × 6, B × 4, accepted on <time [^>]*>20.{17} UTC<\/time>, from "sent\.line-2\.fix\.csv" \(batch \S+\)\. If this is the same order, discard it\./,
   );
   expect(other).not.toContain('Change the number');
   const renamed = await check({ 'v.0.0': 'PO-72', 'v.1.0': 'PO-72', 'v.0.3': '6' });

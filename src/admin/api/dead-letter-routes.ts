@@ -152,16 +152,18 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   const letter = await letters.find(join(base.config.reports.path, name), name, id);
   if (letter === undefined) return await readInProgress(id, (await letters.numberOf(id)) ?? '', api);
   const closings = closingsOf(await base.batches.closings(name));
-  const now = await withCorrection(letter, withClosing(letter, closings), name, base.config.reports.path);
+  const now = await withCorrection(letter, withClosing(letter, closings), name, api);
   return { id, batch: name, source: batch.source, file: batch.name, ...now };
 }
 
-/** What was changed in a dead letter that is settled while its report is not written again yet. */
-async function withCorrection(before: DeadLetter, now: DeadLetter, batch: string, reports: string) {
+/** What was changed by whom in a dead letter that is settled while its report is not written again yet. */
+async function withCorrection(before: DeadLetter, now: DeadLetter, batch: string, { base }: ApiContext) {
   const { closed } = now;
   if (closed?.batch === undefined || before.closed !== undefined) return now;
-  const corrections = await readCorrections(reports, batch, [closed.batch]);
-  return { ...now, closed: { ...closed, ...correctedIn(before, closed, corrections) } };
+  const corrections = await readCorrections(base.config.reports.path, batch, [closed.batch]);
+  const { name: file, by: who } = (await base.batches.find(closed.batch)) ?? {};
+  const from = { ...(file && { file }), ...(who && closed.batch !== batch && { who }) };
+  return { ...now, closed: { ...from, ...closed, ...correctedIn(before, closed, corrections) } };
 }
 
 async function readInProgress(id: string, number: string, { base }: ApiContext): Promise<FullLetter> {

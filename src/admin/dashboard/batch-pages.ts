@@ -15,7 +15,7 @@ import { inboxText } from '../../operate/delivery/source-status.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
-import { type Html, html, timeText } from '../../report/page/html.ts';
+import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
@@ -163,13 +163,13 @@ function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
 }
 
 /** What waits for a person comes before the facts. */
-function heldBox({ batch: { held } }: BatchView, mayOperate: boolean): Html | undefined {
+function heldBox({ batch: { batch, held } }: BatchView, mayOperate: boolean): Html | undefined {
   if (held === undefined) return undefined;
   const who = mayOperate
     ? 'You may decide: release or cancel it below'
     : 'Somebody with the role operate must release or cancel it';
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-<br>${who}. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release and use the fix file.</div>`;
+<br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release and use the fix file.</div>`;
 }
 
 function factsOf({ batch, standing, report, error, over }: BatchView, fixes: readonly string[], lost = false): Html {
@@ -203,7 +203,7 @@ function factsOf({ batch, standing, report, error, over }: BatchView, fixes: rea
     ],
     [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
     ['cancelled', withTime(cancelledBy(batch), batch.cancelledBy?.at)],
-    ['warnings', inspection?.warnings.length ? inspection.warnings.join(' · ') : undefined],
+    ['warnings', inspection?.warnings.length ? localTimes(inspection.warnings.join(' · ')) : undefined],
     ['for your operator: report', html`<code>${report}</code>`],
     ['downloads', downloads.length === 0 ? undefined : html`${downloads}`],
   ]);

@@ -11,7 +11,10 @@ import {
 } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import type { ApiContext } from '../api/api-context.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
+import { firstOf } from '../read-model/kept-letter.ts';
+import { idOf } from '../read-model/letter-id.ts';
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -33,6 +36,9 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
     one.value === '' ? html`` : html`<code>${one.value}</code>`,
     html`${inForm(problemText({ ...one, field: '' }), number)}`,
   ]);
+  const config = { hasInbox: hasInbox(api.base.config), isEarly: fix.isEarly, isFree: other === undefined };
+  const mayAct = mayOperate && !closed && !fix.isBusy && !other?.isFix;
+  const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${number || NAMELESS}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed)}<div>${timeText(closed.at)}</div></div>` : undefined}
 ${factsOf(letter)}
@@ -40,9 +46,10 @@ ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems'
 ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter, other !== undefined)}
 ${other && inProgressBox(other)}
+${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
-${mayOperate && !closed && !fix.isBusy && !other?.isFix ? actions(letter, back, confirm, { hasInbox: hasInbox(request.api.base.config), isEarly: fix.isEarly, isFree: other === undefined }) : undefined}`;
+${acts?.others}`;
   const refresh = isWaiting ? WAITING : fix.refresh;
   return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }
@@ -52,11 +59,12 @@ const WAITING = 5;
 
 const NAMELESS = 'A row without an order number';
 
-/** The order that a row without a number may belong to. */
+/** The order that a row without a number may belong to, or the rows that may belong to an order. */
 async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
   const { purchaseOrderNumber, location, batch, problems = [] } = letter;
+  if (purchaseOrderNumber !== '') return await rowsInDoubt(api, letter);
   // Its message says what to do with a row that another file brought.
-  if (purchaseOrderNumber !== '' || problems.some(({ code }) => code === ROW_KNOWN)) return undefined;
+  if (problems.some(({ code }) => code === ROW_KNOWN)) return undefined;
   const { letters } = await api.tables();
   const q = `row of this order may be missing: ${placeText(location)} has no order number`;
   const [above] = (await letters.page({ batch, q }, 1)).items;
@@ -66,6 +74,21 @@ async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<H
   if (isKnown)
     return html`<p>This row may belong to ${link(letterPath(id), number)}, which po-sync has already from another file. Compare it with ${link(orderPath(number), 'that order')}. If that has this row, discard the row here. If it lacks the row, agree on the change with the supplier, because the API cannot change an order, and discard the row then.</p>`;
   return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards.</p>`;
+}
+
+/** What the rows say that may belong to an order, which its own form does not show. */
+async function rowsInDoubt(api: ApiContext, { batch, problems = [] }: FullLetter): Promise<Html | undefined> {
+  const messages = problems.flatMap(({ code, message }) => (code === 'row-in-doubt' ? message : []));
+  const lines = messages.flatMap((one) => /: line (\d{1,15}) has no order number/.exec(one)?.[1] ?? []);
+  const found = [...new Set(lines)].map(async (line) => {
+    const row = await readLetter(api, idOf(batch, { purchaseOrderNumber: '', location: { line: Number(line) } })).catch(
+      () => undefined,
+    );
+    if (row === undefined || row.closed) return [];
+    const items = firstOf(row.itemsRead ?? row.articles);
+    return [html`<p>${link(letterPath(row.id), `Line ${line}`)}, without an order number: ${items || 'no item'}.</p>`];
+  });
+  return html`${(await Promise.all(found)).flat()}`;
 }
 
 function factsOf({
@@ -127,13 +150,16 @@ function itemsIn(content: unknown): readonly Item[] {
   return Array.isArray(found) ? found : [];
 }
 
-/** What a person can do with this kind. An invalid order is corrected in its fix file. */
+/**
+ * What a person can do with this kind. An invalid order is corrected in its fix file. `first`: what settles it most often,
+ * before the form: no correction of an order in conflict can be sent with its number.
+ */
 function actions(
   { id, kind, batch, purchaseOrderNumber: number, problems = [] }: FullLetter,
   back: string,
   confirm: string | undefined,
   { hasInbox, isEarly = false, isFree }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
-): Html {
+): { first?: Html; others: Html } {
   const path = letterPath(id);
   const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
     actForm({ action, back, button, confirm, ...more });
@@ -159,5 +185,9 @@ function actions(
   const discard = kind === 'inDoubt' || !isFree ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;
-  return html`<section class="screen"><h2>${kind === 'inDoubt' ? 'Settle it' : 'Other ways'}</h2>${kind === 'inDoubt' ? doubt : isEarly ? undefined : fix}<div class="acts">${sends}${settles}${discard}</div></section>`;
+  const title = kind === 'inDoubt' ? 'Settle it' : 'Other ways';
+  const others = (last: Html | undefined) =>
+    html`<section class="screen"><h2>${title}</h2>${kind === 'inDoubt' ? doubt : isEarly ? undefined : fix}<div class="acts">${sends}${settles}${last}</div></section>`;
+  if (kind !== 'conflict' || discard === undefined) return { others: others(discard) };
+  return { first: html`<section class="screen"><h2>Discard it</h2>${discard}</section>`, others: others(undefined) };
 }

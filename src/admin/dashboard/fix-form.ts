@@ -6,7 +6,7 @@ import type { CorrectedRow, FixCell, FixRow } from '../../operate/corrections/fi
 import { CONFIRMED, NUMBER_TAKEN, placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeHidden } from '../../order/text.ts';
-import { type Html, html, timeText, visible } from '../../report/page/html.ts';
+import { type Html, html, localTimes, timeText, visible } from '../../report/page/html.ts';
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
@@ -48,10 +48,11 @@ export async function fixSection(
   const found = await api.corrections.open(letter).catch(whyNot);
   const repeats = (await api.base.batches.find(letter.batch))?.repeats;
   const warning = repeats && sameContentNote(repeats);
+  const title = letter.kind === 'conflict' ? 'Send it with another number' : 'Correct it';
   const body =
     found instanceof PoSyncError
-      ? html`<h2>Correct it</h2><p>${found.message} ${found.remedy}</p>${await entered?.compare?.()}`
-      : html`<h2 id="correct">Correct it</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
+      ? html`<h2>${title}</h2><p>${found.message} ${found.remedy}</p>${await entered?.compare?.()}`
+      : html`<h2 id="correct">${title}</h2>${warning}${result(entered)}${form(letter, found, entered, confirm)}`;
   const isEarly = found instanceof PoSyncError && found.code === 'batch-in-progress';
   return { body: html`${before}${body}`, isEarly };
 }
@@ -95,7 +96,7 @@ function result(entered: Entered | undefined): Html | undefined {
     return html`<p class="box bad" role="alert">${entered.isSent ? 'Not sent. ' : ''}${trouble}</p>`;
   const words = orders.map(
     ({ number, verdict, known = '', inProgress }) =>
-      html`<div>${number || 'An order'}: ${known} ${inProgress ? 'Wait for its outcome: nothing is sent twice.' : VERDICTS[verdict]}</div>`,
+      html`<div>${number || 'An order'}: ${localTimes(known)} ${inProgress ? 'Wait for its outcome: nothing is sent twice.' : VERDICTS[verdict]}</div>`,
   );
   return html`<div class="box ${isReady ? 'good' : 'bad'}" role="${isReady ? 'status' : 'alert'}">${isReady || !entered.isSent ? '' : 'Not sent. '}${words}</div>`;
 }
@@ -137,7 +138,7 @@ function form(
 <p>Change what is wrong, as in the fix file. Checking changes nothing. Sending uses the same checks as a fix file that is dropped.</p>
 ${parts}
 <input type="hidden" name="added" value="${Math.max(0, more)}">
-<div class="acts">${field}${added && more < MOST_ADDED ? html`<button name="do" value="add">Add a row</button>` : undefined}<button name="do" value="check">Check</button><button name="do" value="send" class="main">Send the correction</button></div>
+<div class="acts">${field}${added && more < MOST_ADDED ? html`<button name="do" value="add">Add a row</button>` : undefined}<button name="do" value="check">Check</button><button name="do" value="send"${letter.kind === 'conflict' ? undefined : html` class="main"`}>Send the correction</button></div>
 </form>`;
 }
 

@@ -5,7 +5,7 @@ import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-u
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { NUMBER_TAKEN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
-import { type Html, html, timeText } from '../../report/page/html.ts';
+import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -153,7 +153,7 @@ function detailsOf(preview: UploadPreview): Html {
     html`${items}`,
     html`${known ?? 'see the order'}`,
   ]);
-  const hints = warnings.map((text) => html`<li>${text}</li>`);
+  const hints = warnings.map((text) => html`<li>${localTimes(text)}</li>`);
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN} Where the page of the order says that it is in progress, wait for its outcome first.</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}

@@ -117,6 +117,15 @@ export function timeText(stamp: string): Html {
   return html`<time datetime="${stamp}">${moment(stamp)}</time>`;
 }
 
+/** A message in which a moment, such as `2026-11-26 18:38 UTC`, is shown in the reader's time zone. */
+export function localTimes(text: string): Html {
+  const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d UTC)/).map((part, i) => {
+    const stamp = part.replace(' ', 'T').replace(' UTC', ':00.000Z');
+    return i % 2 === 0 || Number.isNaN(Date.parse(stamp)) ? html`${part}` : timeText(stamp);
+  });
+  return html`${parts}`;
+}
+
 /** A time of the timeline, with its date only when it is not on the day of `reference`. */
 export function shortTime(stamp: string, reference: string): Html {
   return html`<time datetime="${stamp}" data-day="${reference}">${timeOfDay(stamp, reference)}</time>`;

@@ -6,7 +6,7 @@ import { shownBeforeTexts } from '../results.ts';
 import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
-import { batchMark, type Html, html, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
+import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { timelineSection } from './timeline-section.ts';
@@ -84,7 +84,7 @@ function warnings(report: Report): Html | undefined {
   const shown = report.warnings.slice(0, 50);
   return html`<section aria-labelledby="warnings">
 <h2 id="warnings">Warnings</h2>
-<ul>${shown.map((warning) => html`<li>${visible(warning, 500)}</li>`)}</ul>
+<ul>${shown.map((warning) => html`<li>${localTimes(visible(warning, 500))}</li>`)}</ul>
 </section>`;
 }
 
