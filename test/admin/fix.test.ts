@@ -410,6 +410,7 @@ it('an order and a row without a number that may belong to it are not sent witho
   const asItIs = 'If this order is complete without it, check "This row is correct as it is" in each of its rows';
   // In the table of problems and in the form.
   expect([above.split(advice).length, above.split(asItIs).length]).toEqual([3, 3]);
+  expect(above).toMatch(/<a href="\/dead-letters\/[^"]*line%203">Line 3<\/a>, without an order number: H-3 × 4\./);
   expect(above).not.toMatch(/write confirmed|in the fix file<|enter the number of this order in it/);
   expect((await person.page(pathOf(ids.get('')))).text).toMatch(
     /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95: with the same article and quantity, this row is settled too; with other values, discard it here afterwards\./,

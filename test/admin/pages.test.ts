@@ -400,7 +400,7 @@ it('the page of a held batch says first what a person decides, and empty lists s
     return text.includes('<strong>Held</strong>') && text;
   });
   expect(page).toMatch(
-    /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\..*<dt>batch</s,
+    /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\. <a download href="[^"]*report\.html">The report<\/a> lists the refused orders, and the articles.*<dt>batch</s,
   );
   expect(page).toMatch(
     /If they are wrong in the file, release: .* in one fix file\. If most orders of the file are wrong, cancel.*What you change in your own file is not recorded on the page Corrections/,

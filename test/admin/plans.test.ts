@@ -30,6 +30,15 @@ const finished = (plan: Record<string, unknown>) =>
     return body['state'] === 'finished' ? body : undefined;
   });
 
+it('orders that failed a check are not offered to be sent again as they are', async () => {
+  const buttons = async (query: string) => {
+    const { text } = await person.page(`/dead-letters${query}`);
+    return ['>Send again…<', '>Discard…<'].map((one) => text.includes(one));
+  };
+  expect(await buttons('')).toEqual([true, true]);
+  expect(await buttons('?kind=invalid')).toEqual([false, true]);
+});
+
 it('a plan counts what an action would do, and does nothing', async () => {
   const { status, body } = await person.call('POST', '/plans', { action: 'retry' });
   expect(status).toBe(201);

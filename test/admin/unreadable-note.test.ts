@@ -31,6 +31,8 @@ it('the list of open orders says how many files could not be read, and links exa
   await place.drop('photo.csv', 'also not a table\n');
   await place.drop('open.csv', sheet('PO-1,NEW,A,none'));
   const both = await shows(/2 files could not be read.*1 order needs a person/);
+  const overview = (await shows(/1 order needs a person.*Unreadable files.*photo\.csv/, '/')).split('class="figures"');
+  for (const words of ['needs a person', 'Unreadable files']) expect(overview[0]).toContain(words);
   const [, href = ''] = /href="([^"]*)">Show these 2 files</.exec(both) ?? [];
   const listed = (await person.page(plain(href))).text;
   for (const name of ['scan.csv', 'photo.csv']) expect(listed).toContain(name);

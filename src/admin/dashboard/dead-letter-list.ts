@@ -89,7 +89,7 @@ ${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
 ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}
 ${alreadyNote(url, page, onlyWaits)}
-${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total) : undefined}
+${mayOperate && page.total > 0 && !(onlyWaits && page.already === page.total) ? planForm(url, page.total, page.kinds) : undefined}
 <p>${link(listPath(url, '/dead-letters.xlsx', LETTER_FILTERS), `Download ${isEmpty ? 'this empty list' : 'all that match'} as a spreadsheet`)}</p>
 ${groupRows.length === 0 ? undefined : html`<h2>By error</h2>${table('Orders that need you, by error', ['orders', 'kind', 'message', 'batches', 'last'], groupRows)}`}
 ${groups.length > GROUPS ? html`<p>${groups.length - GROUPS} more groups match.</p>` : undefined}

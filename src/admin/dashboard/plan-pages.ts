@@ -13,8 +13,12 @@ import type { Content, PageRequest } from './frame.ts';
 import { messageOf } from './letter-message.ts';
 import { actForm, badge, cell, letterPath, link, table } from './parts.ts';
 
-/** Begins a plan for every dead letter that the filters of the list select. */
-export function planForm(url: URL, total: number): Html {
+/**
+ * Begins a plan for every dead letter that the filters of the list select. `kinds`: how many of each kind. Orders that failed
+ * a check are corrected first: none can be sent again as it is.
+ */
+export function planForm(url: URL, total: number, { invalid = 0 }: { invalid?: number }): Html {
+  const retry = invalid < total ? html`<button name="action" value="retry">Send again…</button>` : undefined;
   const filters = LETTER_FILTERS.flatMap((name) => {
     const value = url.searchParams.get(name);
     return value ? [html`<input type="hidden" name="${name}" value="${value}">`] : [];
@@ -23,7 +27,7 @@ export function planForm(url: URL, total: number): Html {
   return html`<form method="post" action="/plans" class="act">
 <input type="hidden" name="back" value="${back}">${filters}
 <span>${total === 1 ? 'The one that matches' : `All ${count(total)} that match`}:</span>
-<button name="action" value="retry">Send again…</button><button name="action" value="discard" class="bad">Discard…</button>
+${retry}<button name="action" value="discard" class="bad">Discard…</button>
 </form>`;
 }
 

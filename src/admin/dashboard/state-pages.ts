@@ -46,14 +46,13 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
+<div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unreadableFiles(status)}</div>
 <ul class="figures">${figures.map(figure)}</ul>
-${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}
 ${pacePart(series, url)}
 <h2>Batches in progress</h2>
 <div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>
 ${inboxNote(status)}
-<div data-fresh="waits">${waits(status, open, files)}
-${unreadableFiles(status)}</div>
+<div data-fresh="waits">${waits(status, open, files)}</div>
 <h2>Sources</h2>
 <div data-fresh="sources">${sources(status)}</div>
 ${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
