@@ -61,7 +61,7 @@ function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corr
 
 /**
  * An open dead letter that says what became of rows without a number that were in doubt, where they are settled. Where
- * that is its first problem, it has a signature of its own: nobody has to decide on the row any more.
+ * that is its first problem, it has another signature: nobody has to decide on the row any more.
  */
 export function withSettledDoubts(letter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
   if (letter.closed !== undefined) return letter;

@@ -1,7 +1,7 @@
 import { ago, count, counted, duration, iso, outcomeWord, plainPause, withoutStop } from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
-import { type BatchStanding, type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
+import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
 import { byWhom, endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import type { Upload } from '../../operate/uploads/upload-shelf.ts';
@@ -9,7 +9,7 @@ import { OUTCOMES } from '../../order/outcome.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { readBatch } from '../api/batch-routes.ts';
-import { agoText, badge, batchPath, link } from './parts.ts';
+import { agoText, badge, batchPath, link, shownStanding } from './parts.ts';
 
 type Pause = Status['pauses'][number];
 
@@ -98,14 +98,6 @@ export function standingBadge(view: BatchView, status: Pick<Status, 'pauses'>): 
   const end = open > 0 ? 'doubt' : cancelled ? 'quiet' : 'good';
   const tone = unsettled ? 'bad' : view.standing === 'finished' ? end : STANDING_TONES[view.standing];
   return badge(tone, shownStanding(view));
-}
-
-/** As `standingText`; it does not look as if nothing went out while the rest of a file is read. */
-function shownStanding(view: BatchView): string {
-  const { counts, unsettled } = view.batch;
-  const isSent = settledIn(view.batch) > counts.invalid + counts.cancelled;
-  const isBoth = view.standing === 'reading' && unsettled === undefined && isSent;
-  return isBoth ? 'sending, still reading' : standingText(view);
 }
 
 /** What became of a file that was sent. `refresh`: seconds, while more is to come. */

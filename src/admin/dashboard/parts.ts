@@ -1,6 +1,6 @@
 import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
-import type { BatchView } from '../../operate/batches/list-batches.ts';
+import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
@@ -149,6 +149,14 @@ export function dayFields(url: URL): Html {
   const field = (name: string, title: Html) =>
     html`<label><span>${title}</span> <input name="${name}" type="date" value="${value(name) || value('day')}"></label>`;
   return html`${field('from', html`From (<span data-zone>${zone || 'UTC'}</span>)`)}${field('to', html`To`)}<input type="hidden" name="zone" value="${zone}" data-zone>`;
+}
+
+/** As `standingText`; it does not look as if nothing went out while the rest of a file is read. */
+export function shownStanding(view: BatchView): string {
+  const { counts, unsettled } = view.batch;
+  const isSent = settledIn(view.batch) > counts.invalid + counts.cancelled;
+  const isBoth = view.standing === 'reading' && unsettled === undefined && isSent;
+  return isBoth ? 'sending, still reading' : standingText(view);
 }
 
 /** The buttons of a batch that is held, or not finished. */
