@@ -298,7 +298,7 @@ describe('what is in the inbox and its folders', () => {
     const page = (name: string) => fetch(`http://127.0.0.1:${port}/${name}`).then((answer) => answer.text());
     const dismiss = 'remove it from failed/ in its inbox, or from done/ if it was changed later.';
     await until('the overview says how', async () => (await page('')).includes(dismiss));
-    expect(await page(`batches/${found.batch}`)).toContain(`remove <code>${found.settledPath}</code>`);
+    expect(await page(`batches/${found.batch}`)).toContain(`Delete it: <code>${found.settledPath}</code>`);
 
     await rm(found.settledPath);
     expect((await json('status')).unreadable).toEqual([]);
