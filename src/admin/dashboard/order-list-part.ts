@@ -78,7 +78,7 @@ export function sentPart({ batch, state, cancelled, counts: { accepted } }: Batc
   return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>`;
 }
 
-const CANCELLING = html`<p class="box doubt" role="status">This file is cancelled: what was not sent is withdrawn. Orders that are being sent, or may have been sent, still get their outcome. When the file is finished, this page has its accepted orders as a spreadsheet.</p>`;
+const CANCELLING = html`<p class="box doubt" role="status">This file is cancelled: what was not sent is withdrawn. Orders that are being sent, or may have been sent, still get their outcome; none of them is sent again. When the file is finished, this page has its accepted orders as a spreadsheet.</p>`;
 
 /** The cancelled orders of a page that the API has now: a later file brought them. */
 export async function orderedSince({ base }: ApiContext, listed: readonly OrderResult[]): Promise<Set<string>> {

@@ -167,20 +167,15 @@ export function batchActs({ batch, standing, lost }: BatchView, back: string, co
       ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
       : undefined;
   const cancel =
-    lost || batch.state === 'done' || isFinished(batch)
+    lost || batch.cancelled || batch.state === 'done' || isFinished(batch)
       ? lost && actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
       : actForm({
           action: `${path}/cancel`,
           back,
-          button: batch.cancelled ? 'Cancel again' : 'Cancel orders that were not sent',
+          button: 'Cancel orders that were not sent',
           confirm,
           tone: 'bad',
-          sure: batch.cancelled
-            ? CANCEL_AGAIN
-            : 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
+          sure: 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
         });
   return html`<div class="acts">${release}${cancel}</div>`;
 }
-
-const CANCEL_AGAIN =
-  'Cancel again: an order that the API turned away since, and that is to be sent again, can be withdrawn.';
