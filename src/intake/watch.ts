@@ -7,7 +7,7 @@ import { toError } from '../core/errors.ts';
 import { fileIncomplete, fileLeft, sourceBack, sourceLost, watcherFailed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import type { TableEnd } from './looks-complete.ts';
-import { createOffers, type NotTaken } from './offers.ts';
+import { createOffers, type NotTaken, notTaken } from './offers.ts';
 import { createStability, type ReadyFile } from './stability.ts';
 
 /** Watches one source for finished files. */
@@ -21,7 +21,7 @@ export type Watch = AsyncDisposable & {
    * seconds: with these. PoSyncError `folder-…` when the source cannot be read.
    */
   settleOnce(): Promise<NotTaken[]>;
-  /** The files that could not be handed over for some time, and were reported. */
+  /** The files that could not be handed over for some time, and were reported; or the source, when it cannot be read for some time. */
   notTaken(): NotTaken[];
   /** Whether the last check could read the source. */
   healthy(): boolean;
@@ -98,7 +98,7 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
       }
       return offers.refused(present);
     },
-    notTaken: offers.troubles,
+    notTaken: () => health.lasting() ?? offers.troubles(),
     healthy: () => health.failure() === undefined,
     async [Symbol.asyncDispose]() {
       await hints.disposeAsync();
@@ -106,6 +106,9 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
     },
   };
 }
+
+/** Milliseconds between two failed checks after which a source is lost. */
+const LOST_AFTER = 3_000;
 
 /** Logs each remarkable file once, as long as it is there. */
 function createReports({ name: source }: Source, log: Log) {
@@ -134,7 +137,7 @@ function createReports({ name: source }: Source, log: Log) {
  * path as logged.
  */
 export function createSourceHealth({ name: source }: Source, place: string, clock: Clock, log: Log) {
-  let lost: { since: number; error: Error; logged: { at: number; reason: string } } | undefined;
+  let lost: { since: number; last: number; error: Error; logged: { at: number; reason: string } } | undefined;
   return {
     fail(error: Error): void {
       const at = clock.monotonic();
@@ -143,7 +146,7 @@ export function createSourceHealth({ name: source }: Source, place: string, cloc
       const isDue = logged === undefined || at - logged.at >= logged.at - since;
       const isNew = isDue && logged?.reason !== error.message;
       if (isNew) sourceLost(log, { source, path: place, reason: error.message });
-      lost = { since, error, logged: logged && !isNew ? logged : { at, reason: error.message } };
+      lost = { since, last: at, error, logged: logged && !isNew ? logged : { at, reason: error.message } };
     },
     recover(): void {
       if (lost === undefined) return;
@@ -152,6 +155,9 @@ export function createSourceHealth({ name: source }: Source, place: string, cloc
     },
     /** The last failure; undefined while the source is reachable. */
     failure: (): Error | undefined => lost?.error,
+    /** The same once checks have failed for some seconds: a share may not answer one of them. */
+    lasting: (): NotTaken[] | undefined =>
+      lost && lost.last - lost.since >= LOST_AFTER ? [notTaken(source, lost.error)] : undefined,
   };
 }
 

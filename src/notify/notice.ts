@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import { onOneLine } from '../order/text.ts';
 
@@ -15,6 +16,8 @@ export type Notice = {
     | 'unsettled'
     | 'unreadable'
     | 'not-taken'
+    | 'lost'
+    | 'back'
     | 'created-twice'
     | 'paused'
     | 'resumed'
@@ -52,22 +55,32 @@ const LONGEST_NAME = 120;
 type CommonFacts = { environment: string; at: number };
 type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string; page?: string };
 
-/** A batch is finished and some of its orders need a person. */
-export function batchNeedsPerson(
-  facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts },
+/** What a batch, or the change of the file of one that is done, has for a person. */
+export function settledBatch(
+  { state, total: orders, unreadable, counts }: Pick<Batch, 'state' | 'total' | 'unreadable' | 'counts'>,
+  needPerson: number,
+  facts: BatchFacts,
 ): Notice {
+  if (state === 'done') return fileChangedLater({ ...facts, ...(orders === undefined ? {} : { orders }), counts });
+  if (orders === undefined) return fileUnreadable(facts);
+  if (unreadable) return fileBecameUnreadable({ ...facts, orders, counts });
+  return batchNeedsPerson({ ...facts, orders, needPerson, counts });
+}
+
+/** A batch is finished and some of its orders need a person. */
+function batchNeedsPerson(facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts }): Notice {
   const { orders, needPerson } = facts;
   const text = `${nameOf(facts)}: ${needPerson} of ${orders} orders ${needPerson === 1 ? 'needs' : 'need'} a person.`;
   return noticeOf('attention', 'finished', text, facts);
 }
 
 /** A file cannot be read as orders; no orders were sent. */
-export function fileUnreadable(facts: BatchFacts): Notice {
+function fileUnreadable(facts: BatchFacts): Notice {
   return noticeOf('attention', 'unreadable', `${nameOf(facts)}: the file is unreadable; no orders were sent.`, facts);
 }
 
 /** A file became unreadable after some of its orders were admitted. */
-export function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
+function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
   const { orders } = facts;
   const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
   const text = `${nameOf(facts)}: the file became unreadable after ${admitted} admitted; its report has their outcomes.`;
@@ -75,7 +88,7 @@ export function fileBecameUnreadable(facts: BatchFacts & { orders: number; count
 }
 
 /** A settled file was changed after it was read. */
-export function fileChangedLater(facts: BatchFacts & { orders?: number; counts: OutcomeCounts }): Notice {
+function fileChangedLater(facts: BatchFacts & { orders?: number; counts: OutcomeCounts }): Notice {
   const text = `${facts.batch}: the file was changed after it was read; what was added or changed was not sent. Drop the complete file again.`;
   return noticeOf('attention', 'unreadable', text, facts);
 }
@@ -99,6 +112,17 @@ export function filesAreNotTaken(
   const more = files.length === 1 ? '' : ` and ${files.length - 1} more`;
   const text = `${shortName(files[0])}${more} of source ${source} cannot be taken: ${reason}`;
   return noticeOf('attention', 'not-taken', text, { ...common, source, file: files[0], reason });
+}
+
+/** A daemon cannot read a source, such as an inbox whose share is not mounted: none of its files is taken. */
+export function sourceLost(facts: CommonFacts & { source: string; reason: string }): Notice {
+  const text = `Source ${facts.source} cannot be read, so its files are not taken: ${facts.reason}`;
+  return noticeOf('attention', 'lost', text, facts);
+}
+
+/** Every running daemon can read it again. */
+export function sourceBack(facts: CommonFacts & { source: string }): Notice {
+  return noticeOf('attention', 'back', `Source ${facts.source} can be read again.`, facts);
 }
 
 /** The API's list shows orders more than once. */

@@ -4,21 +4,8 @@ import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
-import {
-  batchIsHeld,
-  batchIsUnsettled,
-  batchNeedsPerson,
-  deliveryPaused,
-  deliveryResumed,
-  fileBecameUnreadable,
-  fileChangedLater,
-  filesAreNotTaken,
-  fileUnreadable,
-  type Notice,
-  ordersCreatedTwice,
-  sourceHeard,
-  sourceSilent,
-} from './notice.ts';
+import type { Notice } from './notice.ts';
+import * as tell from './notice.ts';
 
 export type NotifierDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -53,44 +40,38 @@ export function createNotifier(deps: NotifierDeps) {
   const startedAt = deps.clock.monotonic();
 
   /**
-   * Checks all ongoing conditions: pauses, held and unsettled batches, silent sources. `notTaken`: the files that a running
-   * daemon could not take for some time.
+   * Checks all ongoing conditions: pauses, held and unsettled batches, silent and lost sources. `notTaken`: the files that a
+   * running daemon could not take for some time, and the sources that it could not read.
    */
   async function tick(notTaken: readonly NotTaken[]): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
     const reported = await redis.hkeys(keys.notices);
     const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
     await checkPause(reportedAs('paused:'), deps);
-    const held = { kind: 'held', names: await deps.batches.held(), least: 0, notice: batchIsHeld } as const;
+    const held = { kind: 'held', names: await deps.batches.held(), least: 0, notice: tell.batchIsHeld } as const;
     await checkBatches(held, reportedAs('held:'), deps);
     const unsettled = {
       kind: 'unsettled',
       names: (await deps.batches.underWay()).flatMap(({ batch, unsettled }) => (unsettled ? [batch] : [])),
       least: SHORTEST_UNSETTLED,
-      notice: batchIsUnsettled,
+      notice: tell.batchIsUnsettled,
     } as const;
     await checkBatches(unsettled, reportedAs('unsettled:'), deps);
     await checkTwice(reportedAs('twice:'), deps);
     const running = deps.clock.monotonic() - startedAt;
     for (const source of deps.sources) {
-      await checkSource(source, reportedAs(`silent:${source.name}:`), running, deps);
-      await checkFiles(source, notTaken, reportedAs(`not-taken:${source.name}:`), running, deps);
+      const look = { source, notTaken: notTaken.filter((one) => one.source === source.name), reportedAs, running };
+      await checkSource(look, deps);
+      if (!(await checkLost(look, deps))) await checkFiles(look, deps);
     }
   }
 
   /** This daemon settled a batch, or found that the file of one that was done had been changed. */
   async function settled(batch: Batch, needPerson: number): Promise<void> {
     if (needPerson === 0) return;
-    const isChange = batch.state === 'done';
-    const event = `${isChange ? 'changed' : 'settled'}:${batch.batch}`;
+    const event = `${batch.state === 'done' ? 'changed' : 'settled'}:${batch.batch}`;
     const isNew = await redis.set(keys.notice(event), '1', 'EX', REMEMBERED, 'NX');
-    if (isNew !== 'OK') return;
-    const { total, counts } = batch;
-    const facts = factsOf(batch, deps);
-    if (isChange) deps.send(fileChangedLater({ ...facts, ...(total === undefined ? {} : { orders: total }), counts }));
-    else if (total === undefined) deps.send(fileUnreadable(facts));
-    else if (batch.unreadable) deps.send(fileBecameUnreadable({ ...facts, orders: total, counts }));
-    else deps.send(batchNeedsPerson({ ...facts, orders: total, needPerson, counts }));
+    if (isNew === 'OK') deps.send(tell.settledBatch(batch, needPerson, factsOf(batch, deps)));
   }
 
   return { tick, ...createHearing(deps), settled };
@@ -123,13 +104,13 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const [pause] = await deps.breaker.reasons();
   const at = store.time.now();
   if (pause === undefined) {
-    if (await ends(reported, deps)) send(deliveryResumed({ environment, at, since: sinceOf(reported) }));
+    if (await ends(reported, deps)) send(tell.deliveryResumed({ environment, at, since: sinceOf(reported) }));
     return;
   }
   const { code, reason, since } = pause;
   const shortest = code === OPERATOR ? SHORTEST_PAUSE.operator : SHORTEST_PAUSE.automatic;
   if (reported.length > 0 || at - since < shortest) return;
-  if (await begins(`paused:${since}`, deps)) send(deliveryPaused({ environment, at, reason, since }));
+  if (await begins(`paused:${since}`, deps)) send(tell.deliveryPaused({ environment, at, reason, since }));
 }
 
 /** A state of batches that is reported once it has lasted `least` milliseconds. */
@@ -137,7 +118,7 @@ type LastingState = {
   kind: 'held' | 'unsettled';
   names: readonly string[];
   least: number;
-  notice: typeof batchIsHeld | typeof batchIsUnsettled;
+  notice: typeof tell.batchIsHeld | typeof tell.batchIsUnsettled;
 };
 
 /** When a state has ended, a person released the batch or its report was written: that needs no notice. */
@@ -168,7 +149,7 @@ async function checkTwice(reported: readonly string[], deps: NotifierDeps): Prom
   const field = `twice:${orders}`;
   const isMore = reported.every((one) => Number(one.slice('twice:'.length)) < orders);
   if (orders > 0 && !reported.includes(field) && (await begins(field, deps)) && isMore) {
-    send(ordersCreatedTwice({ environment, at: store.time.now(), orders }));
+    send(tell.ordersCreatedTwice({ environment, at: store.time.now(), orders }));
   }
   await ends(
     reported.filter((one) => one !== field),
@@ -176,14 +157,17 @@ async function checkTwice(reported: readonly string[], deps: NotifierDeps): Prom
   );
 }
 
-/** `running`: milliseconds since this daemon started. */
-async function checkSource(
-  source: Source,
-  reported: readonly string[],
-  running: number,
-  deps: NotifierDeps,
-): Promise<void> {
+/** What is known about a source. `running`: milliseconds since this daemon started. */
+type Look = {
+  source: Source;
+  notTaken: readonly NotTaken[];
+  reportedAs: (prefix: string) => string[];
+  running: number;
+};
+
+async function checkSource({ source, reportedAs, running }: Look, deps: NotifierDeps): Promise<void> {
   const { name, expectEvery } = source;
+  const reported = reportedAs(`silent:${name}:`);
   if (expectEvery === undefined) return;
   const { environment, send } = deps;
   const { redis, keys, time } = deps.store;
@@ -192,37 +176,52 @@ async function checkSource(
   await redis.hsetnx(keys.heard, name, String(at));
   const heardAt = Number(await redis.hget(keys.heard, name));
   if (at - heardAt <= expectEvery) {
-    if (await ends(reported, deps)) send(sourceHeard({ environment, at, source: name, since: sinceOf(reported) }));
+    if (await ends(reported, deps)) send(tell.sourceHeard({ environment, at, source: name, since: sinceOf(reported) }));
     return;
   }
   // The daemon may still take files that came before it started.
   if (running < settlingTime(source) || reported.length > 0) return;
   if (await begins(`silent:${name}:${heardAt}`, deps)) {
-    send(sourceSilent({ environment, at, source: name, since: heardAt }));
+    send(tell.sourceSilent({ environment, at, source: name, since: heardAt }));
   }
 }
 
-/** Files that become known together are one notice. A daemon that has just started does not know yet which ones it cannot take. */
-async function checkFiles(
-  source: Source,
-  all: readonly NotTaken[],
-  reported: readonly string[],
-  running: number,
-  deps: NotifierDeps,
-): Promise<void> {
+/** Whether a daemon cannot read a source: then nothing is known about its files. */
+async function checkLost({ source, notTaken, reportedAs, running }: Look, deps: NotifierDeps): Promise<boolean> {
   const { environment, store, send } = deps;
-  const found = all.flatMap(({ source: name, file, reason, remedy }) =>
-    name === source.name && file !== undefined ? [{ field: `not-taken:${name}:${file}`, file, reason, remedy }] : [],
+  const facts = { environment, at: store.time.now(), source: source.name };
+  const reported = reportedAs(`lost:${source.name}:`);
+  const lost = notTaken.find(({ file }) => file === undefined);
+  if (lost !== undefined) {
+    if (await begins(`lost:${source.name}:`, deps)) send(tell.sourceLost({ ...facts, reason: reasonOf(lost) }));
+    return true;
+  }
+  if (isKnown(source, running) && (await ends(reported, deps))) send(tell.sourceBack(facts));
+  return reported.length > 0;
+}
+
+const reasonOf = ({ reason, remedy }: Pick<NotTaken, 'reason' | 'remedy'>) =>
+  [reason, remedy].filter(Boolean).join(' ');
+
+/** Whether heartbeats have named by now what a daemon that started cannot take. */
+const isKnown = (source: Source, running: number) => running >= settlingTime(source) + HEARTBEATS;
+
+/** Files that become known together are one notice. A daemon that has just started does not know yet which ones it cannot take. */
+async function checkFiles({ source, notTaken, reportedAs, running }: Look, deps: NotifierDeps): Promise<void> {
+  const { environment, store, send } = deps;
+  const reported = reportedAs(`not-taken:${source.name}:`);
+  const found = notTaken.flatMap(({ source: name, file, ...why }) =>
+    file === undefined ? [] : [{ field: `not-taken:${name}:${file}`, file, ...why }],
   );
   const fresh: typeof found = [];
   for (const one of found) if (!reported.includes(one.field) && (await begins(one.field, deps))) fresh.push(one);
   const [first, ...others] = fresh;
   if (first !== undefined) {
-    const reason = [first.reason, first.remedy].filter(Boolean).join(' ');
     const files = [first.file, ...others.map(({ file }) => file)] as const;
-    send(filesAreNotTaken({ environment, at: store.time.now(), source: source.name, files, reason }));
+    const facts = { environment, at: store.time.now(), source: source.name };
+    send(tell.filesAreNotTaken({ ...facts, files, reason: reasonOf(first) }));
   }
-  if (running < settlingTime(source) + HEARTBEATS) return;
+  if (!isKnown(source, running)) return;
   const ended = reported.filter((field) => found.every((one) => one.field !== field));
   await ends(ended, deps);
 }

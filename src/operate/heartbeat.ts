@@ -10,7 +10,7 @@ import type { Self } from './daemon.ts';
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
- * `notTaken`: the first files that it could not take for some seconds. `foldersGone`: its folders that vanished.
+ * `notTaken`: the first files that it could not take for some seconds, or a source, such as an inbox, that it cannot read. `foldersGone`: its folders that vanished.
  * `redisLost`: how often it lost its connection to Redis within a minute, while it sends no orders for that reason.
  */
 export type LivingDaemon = Self & {

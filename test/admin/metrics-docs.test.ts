@@ -82,7 +82,7 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(16);
+    expect(rules).toHaveLength(17);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual([]);
     for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
   });
@@ -104,7 +104,7 @@ describe('the alert rules', () => {
 
   it.skipIf(!HAS_PROMTOOL)('pass promtool, and so does a scrape (needs promtool of Prometheus)', async () => {
     const rules = spawnSync('promtool', ['check', 'rules', ALERTS], { encoding: 'utf8' });
-    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('15 rules found')]);
+    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('17 rules found')]);
     const scrape = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect([scrape.status, scrape.stdout + scrape.stderr]).toEqual([0, '']);
   });
@@ -192,6 +192,11 @@ function alertTests() {
       ),
       firing({ 'po_sync_files_not_taken{environment="e",source="erp"}': '1x90' }, { PoSyncFileNotTaken: true }),
       firing({ 'po_sync_files_not_taken{environment="e",source="erp"}': '1x3 0x60' }, { PoSyncFileNotTaken: false }),
+      firing({ 'po_sync_source_unavailable{environment="e",source="in"}': '1x30' }, { PoSyncSourceUnavailable: true }),
+      firing(
+        { 'po_sync_source_unavailable{environment="e",source="in"}': '1x1 0x30' },
+        { PoSyncSourceUnavailable: false },
+      ),
       firing({ 'po_sync_dead_letter_orders{environment="e"}': '2x90' }, { PoSyncDeadLetters: true }, '90m'),
       firing(
         {

@@ -27,3 +27,21 @@ it('a source logs each reason why it is unreachable, at growing intervals', () =
   failAt(2_000_001, 'missing');
   expect(reasons().slice(-2)).toEqual(['back', 'missing']);
 });
+
+it('a source is lost for good once its checks have failed for some seconds', () => {
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now };
+  const health = createSourceHealth(inboxSource('/in'), '/in', clock, capturedLog().log);
+  const lostAt = (at: number) => {
+    now = at;
+    health.fail(new Error('missing'));
+    return health.lasting();
+  };
+  expect([lostAt(0), lostAt(2_900)]).toEqual([undefined, undefined]);
+  // Nothing was checked meanwhile.
+  now = 60_000;
+  expect(health.lasting()).toBeUndefined();
+  expect(lostAt(60_000)).toEqual([{ source: 'inbox', reason: 'missing' }]);
+  health.recover();
+  expect([health.lasting(), lostAt(90_000)]).toEqual([undefined, undefined]);
+});

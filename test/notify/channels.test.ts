@@ -7,11 +7,11 @@ import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { openHttp } from '../../src/core/http.ts';
 import { callWebhook, runCommand } from '../../src/notify/channels.ts';
-import { batchNeedsPerson, fileUnreadable } from '../../src/notify/notice.ts';
+import { settledBatch } from '../../src/notify/notice.ts';
 import { noOutcomes } from '../../src/order/outcome.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
-const UNREADABLE = fileUnreadable({
+const UNREADABLE = settledBatch({ state: 'open', counts: noOutcomes() }, 1, {
   environment: 'staging',
   at: 0,
   batch: 'b',
@@ -73,16 +73,14 @@ describe('a webhook', () => {
   });
 });
 
-const NOTICE = batchNeedsPerson({
+const SETTLED = { state: 'open', total: 5, counts: { ...noOutcomes(), accepted: 3, invalid: 2 } } as const;
+const NOTICE = settledBatch(SETTLED, 2, {
   environment: 'staging',
   at: 0,
   batch: '20261121T071500Z-inbox-orders-3f2a91c0',
   file: 'orders.csv',
   source: 'inbox',
   report: '/reports/20261121T071500Z-inbox-orders-3f2a91c0',
-  orders: 5,
-  needPerson: 2,
-  counts: { ...noOutcomes(), accepted: 3, invalid: 2 },
 });
 
 async function scriptIn(folder: string, text: string): Promise<string> {

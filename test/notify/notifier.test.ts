@@ -356,9 +356,31 @@ describe('files that cannot be taken', () => {
     expect(two.sent.slice(before)).toMatchObject([{ kind: 'not-taken', file: 'a.csv' }]);
   });
 
-  it('of a source without a file, and of another source, are not reported', async () => {
-    two.notTaken.push(locked, { ...locked, source: 'erp', file: 'a.csv' });
+  it('of another source are not reported', async () => {
+    two.notTaken.push({ ...locked, source: 'erp', file: 'a.csv' });
     await two.look();
     expect(two.sent).toEqual([]);
+  });
+
+  it('are unknown while their source is lost, which is reported once by all daemons, and when it is back', async () => {
+    two.notTaken.push({ ...locked, file: 'a.csv' });
+    await two.look();
+    two.pass(HOUR);
+    two.notTaken[0] = { source: 'inbox', reason: 'The folder /inbox does not exist.', remedy: 'Mount its share.' };
+    for (let i = 0; i < 3; i += 1) await two.look();
+    // A daemon that starts may not have tried yet.
+    two.restart();
+    two.notTaken.length = 0;
+    await two.look();
+    const why = 'The folder /inbox does not exist. Mount its share.';
+    const text = `Source inbox cannot be read, so its files are not taken: ${why}`;
+    const lost = { event: 'attention', kind: 'lost', source: 'inbox', reason: why, text };
+    expect(two.sent).toMatchObject([{ kind: 'not-taken' }, lost]);
+
+    two.pass(HOUR);
+    two.notTaken.push({ ...locked, file: 'a.csv' });
+    for (let i = 0; i < 3; i += 1) await two.look();
+    const back = { event: 'attention', kind: 'back', source: 'inbox', text: 'Source inbox can be read again.' };
+    expect(two.sent.slice(2)).toMatchObject([back]);
   });
 });

@@ -21,7 +21,7 @@ type SharedState = {
   /** When the oldest batch that is neither finished nor held was claimed. */
   oldestClaim: number | undefined;
   daemons: number;
-  sourcesOfNotTaken: string[];
+  notTaken: { source: string; file?: string }[];
   /** Codes of the pauses that last. */
   pauses: string[];
   tokenEnds: number | undefined;
@@ -61,7 +61,7 @@ export async function readSharedState({ redis, keys, time }: Store, queue: Order
     reportsPending: finished + refresh,
     oldestClaim: open.length === 0 ? undefined : claimTimeOf(open.reduce((a, b) => (a < b ? a : b))),
     daemons: living.length,
-    sourcesOfNotTaken: filesNotTaken(living).map(({ source }) => source),
+    notTaken: filesNotTaken(living),
     pauses: allPauses(fields).map(({ code }) => code),
     tokenEnds: left > 0 ? time.now() + left : undefined,
     heard,
@@ -96,6 +96,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const expected = define('source_expected_interval_seconds', 'The interval expectEvery of a source.', ['source']);
   const unreadable = define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', ['source']);
   const notTaken = define('files_not_taken', 'Files that a daemon cannot take.', ['source']);
+  const unavailable = define('source_unavailable', 'Whether a daemon cannot read the source: 1 or 0.', ['source']);
   const seen = new Set<string>();
 
   /** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
@@ -108,9 +109,8 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const [name, count] of Object.entries(state.batches)) batches.set({ state: name }, count);
     reports.set(state.reportsPending);
     daemons.set(state.daemons);
-    notTaken.reset();
-    for (const { name } of sources) notTaken.set({ source: name }, 0);
-    for (const source of state.sourcesOfNotTaken) notTaken.inc({ source });
+    for (const { name } of sources) for (const metric of [notTaken, unavailable]) metric.set({ source: name }, 0);
+    for (const { source, file } of state.notTaken) (file === undefined ? unavailable : notTaken).inc({ source });
     unreadable.reset();
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });

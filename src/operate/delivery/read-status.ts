@@ -50,7 +50,7 @@ export type Status = {
   batches: BatchView[];
   /** Files that could not be read and were not replaced. */
   unreadable: BatchView[];
-  /** Files that a running daemon cannot take; absent when there are none. */
+  /** Files that a running daemon cannot take, and inboxes that it cannot read; absent when there are none. */
   notTaken?: NotTaken[];
   /** Never its value. `unusable`: no call can use it; the code of the pause for that reason. */
   token: { present: boolean; expiresInMs?: number; unusable?: string };

@@ -208,15 +208,16 @@ function fileText({ name, ageMs, unchangedMs, reason }: WaitingFile): string {
 }
 
 /** What this user saw in a source. */
-type Seen = { name: string; ignored?: Ignored | undefined; waitingFiles?: WaitingFile[] };
+type Seen = Pick<SourceStatus, 'name' | 'state' | 'waitingFiles'> & { ignored?: Ignored | undefined };
 
 /** What a running daemon cannot take; without the files that another line names: that this user cannot read either, or that changed since. */
 export function notTakenTexts({ sources, notTaken = [] }: { sources: readonly Seen[]; notTaken?: NotTaken[] }) {
   const isNamed = ({ source, file }: NotTaken) =>
     sources.some(
-      ({ name, ignored, waitingFiles = [] }) =>
+      ({ name, state, ignored, waitingFiles = [] }) =>
         name === source &&
-        (ignored?.entries.some((entry) => entry.name === file) ||
+        ((file === undefined && inboxTrouble({ state }) !== undefined) ||
+          ignored?.entries.some((entry) => entry.name === file) ||
           waitingFiles.some((one) => one.name === file && one.reason === STILL_CHANGING)),
     );
   return notTaken.filter((one) => !isNamed(one)).map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));

@@ -17,7 +17,7 @@ import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { LOST_REMEDY, lostText } from '../../redis/connection-end.ts';
 import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
-import { filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
+import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
@@ -136,11 +136,15 @@ const RESTORED =
   'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
 
 /** Whoever runs `doctor` may have more rights than a daemon. What this user cannot read either is reported with the folders. */
-async function checkNotTaken(place: Place, { sources }: Config): Promise<Finding[]> {
-  const notTaken = filesNotTaken(await livingDaemons(place));
-  const seen = await Promise.all(
-    sources.map(async (source) => ({ name: source.name, ignored: await ignoredOf(source) })),
-  );
+async function checkNotTaken(place: Place, config: Config): Promise<Finding[]> {
+  const look = async (source: Config['sources'][number]) => {
+    const [{ state }, ignored] = await Promise.all([checkSource(source, config, true), ignoredOf(source)]);
+    return { name: source.name, state, ignored };
+  };
+  const seen = await Promise.all(config.sources.map(look));
+  const isSeen = (name: string) => seen.some((one) => one.name === name && one.state !== 'ok');
+  const all = filesNotTaken(await livingDaemons(place));
+  const notTaken = all.filter(({ source, file }) => file !== undefined || !isSeen(source));
   const message = (text: string): Finding => ({ check: 'not taken', state: 'warn', message: text });
   return notTakenTexts({ sources: seen, notTaken }).map(message);
 }

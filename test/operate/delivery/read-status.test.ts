@@ -63,6 +63,14 @@ it('a file that a daemon cannot take is named, unless this user cannot read it e
   expect(notTakenTexts({ sources: [{ ...source, ignored }], notTaken: [file] })).toEqual([]);
 });
 
+it('an inbox that a daemon cannot read is named, unless the line of its state says what to do', () => {
+  const lost = { source: 'inbox', reason: 'The folder /inbox does not exist.', remedy: 'Mount its share.' };
+  const textsOf = (state: 'missing' | 'no marker') =>
+    notTakenTexts({ sources: [{ name: 'inbox', state }], notTaken: [lost] });
+  expect(textsOf('missing')).toEqual(['source inbox: The folder /inbox does not exist. Mount its share.']);
+  expect(textsOf('no marker')).toEqual([]);
+});
+
 it('a file that only the daemon cannot take is named once: also right after its permissions changed', () => {
   const notTaken = [{ source: 'inbox', file: 'a.csv', reason: 'No permission to read a.csv (mode 0000).' }];
   const daemons = [{ host: 'a', pid: 1, version: '1', since: 0, notTaken }];

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -133,6 +133,17 @@ describe('what daemons share', () => {
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const text = 'a.csv of source inbox: No permission to read a.csv (mode 0600). Give the daemon the right.';
     expect(await found()).toEqual([['not taken', 'warn', text]]);
+  });
+
+  it('warns of an inbox that a daemon cannot read, unless whoever runs doctor cannot read it either', async () => {
+    const inbox = path.join(temp.path, 'inbox');
+    const notTaken = [{ source: 'inbox', reason: 'No permission.', remedy: 'Give the daemon the right.' }];
+    const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, notTaken };
+    await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
+    await store.redis.zadd(store.keys.daemons, 1, 'd');
+    expect(await found()).toEqual([['not taken', 'warn', 'source inbox: No permission. Give the daemon the right.']]);
+    await rm(inbox, { recursive: true });
+    expect(await found()).toEqual([]);
   });
 
   it('warns of each pause of delivery, with all of its reason', async () => {
