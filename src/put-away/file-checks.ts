@@ -87,12 +87,12 @@ export function createRemovalCheck({ store, side, clock }: Pick<SettlementContex
   async function look(name: string): Promise<void> {
     const batch = await side.batches.find(name);
     if (batch === undefined || batch.state !== 'done') return;
-    const closing = fileRemoved(iso(time.now()));
-    const known = (await redis.hexists(keys.closed(name), closing.place)) === 1;
-    const isRemoved = await isDismissed(batch);
-    if (isRemoved === known) return;
-    if (isRemoved) await redis.hset(keys.closed(name), closing.place, JSON.stringify(closing));
+    const [closing, isRemoved] = [fileRemoved(iso(time.now())), await isDismissed(batch)];
+    if (isRemoved === (batch.isRemoved ?? false)) return;
+    if (isRemoved) await redis.hsetnx(keys.closed(name), closing.place, JSON.stringify(closing));
     else await redis.hdel(keys.closed(name), closing.place);
+    if (isRemoved) await redis.hset(keys.batch(name), { removed: '1' });
+    else await redis.hdel(keys.batch(name), 'removed');
     await redis.sadd(keys.refresh, name);
   }
 
@@ -108,11 +108,13 @@ export function createRemovalCheck({ store, side, clock }: Pick<SettlementContex
 
 /**
  * Whether somebody removed an unreadable file from where it was put away, and so decided that nothing is to be done. An
- * inbox without its marker may be a share that is not mounted now, or one that was moved: then a person has to say so.
+ * inbox without its marker may be a share that is not mounted now, or one that was moved: unless the file was gone before,
+ * a person has to say so.
  */
 export async function isDismissed(batch: Batch): Promise<boolean> {
   if (!(await isAway(batch))) return false;
-  if (batch.cancelled || batch.settledPath === undefined) return batch.cancelled;
+  if (batch.cancelled || batch.isRemoved) return true;
+  if (batch.settledPath === undefined) return false;
   const inbox = dirname(dirname(dirname(batch.settledPath)));
   return (await environmentOf(inbox).catch(() => undefined)) !== undefined;
 }

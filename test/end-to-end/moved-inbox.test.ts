@@ -77,6 +77,26 @@ it('an unreadable file that was removed before its inbox was moved waits until a
   expect((await json(place, 'status')).unreadable).toMatchObject([{ batch }]);
 });
 
+it('an unreadable file that was dismissed stays so while its inbox is away, and another one is not called lost', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  const names = async () => (await json(place, 'status')).unreadable.map(({ file }: { file: string }) => file);
+  for (const name of ['dismissed.csv', 'waits.csv']) {
+    await place.drop(name, `${HEADER}\nPO-9,"A,1\n`);
+    await until('the file', async () => (await names()).includes(name));
+  }
+  const { batch, settledPath } = await json(place, 'batches', 'show', 'dismissed.csv');
+  await rm(settledPath);
+  await until('its report', async () => (await place.reportsNow()).some((one) => one.batch === batch && one.removedAt));
+  await rename(place.inbox, `${place.inbox}-away`);
+  await until('the word of the daemon', () => daemon.out().includes('"source-lost"'));
+  expect(await names()).toEqual(['waits.csv']);
+  expect((await place.run(['status'])).out).not.toContain('no longer at');
+  expect((await place.run(['batches', 'show', 'waits.csv'])).out).not.toContain('no longer at');
+  await rename(`${place.inbox}-away`, place.inbox);
+  expect(await names()).toEqual(['waits.csv']);
+});
+
 it('a file whose orders waited while its inbox was moved is finished in the new folder', async () => {
   await using place = await openWorkplace();
   await place.run(['pause', '--reason', 'move']);

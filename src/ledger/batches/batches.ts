@@ -71,6 +71,8 @@ export type Batch = {
   open: number;
   /** Where its file is since it was settled, also after its inbox was moved; absent for a copy of an export. */
   settledPath?: string;
+  /** Its file is unreadable, and a person removed it from there. */
+  isRemoved?: true;
 };
 
 export type Batches = ReturnType<typeof createBatches>;
@@ -91,9 +93,7 @@ export function createBatches(deps: BatchesDeps) {
   }
 
   /** Whether some daemon reads or settles it now. */
-  async function isHeld(batch: string): Promise<boolean> {
-    return (await redis.exists(keys.lease(batch))) === 1;
-  }
+  const isHeld = async (batch: string): Promise<boolean> => (await redis.exists(keys.lease(batch))) === 1;
 
   const reads = createReads(deps);
   return {
@@ -128,9 +128,7 @@ function createReads({ redis, keys, config }: BatchesDeps) {
   const resultsKept = (batch: string): Promise<number> => redis.hlen(keys.results(batch));
 
   /** Batches whose last order is counted and whose report is not written yet. */
-  function finished(): Promise<string[]> {
-    return redis.smembers(keys.finished);
-  }
+  const finished = (): Promise<string[]> => redis.smembers(keys.finished);
 
   /** Batches that are not done, oldest first, and the replies to what `ask` adds to the same transaction. */
   async function underWayWith(ask: (step: Transaction) => Transaction): Promise<{ found: Batch[]; more: unknown[] }> {
@@ -246,5 +244,6 @@ function decode(fields: Record<string, string>): Batch {
     counts,
     open: Number(fields['open'] ?? 0),
     ...(fields['settledPath'] === undefined ? {} : { settledPath: fields['settledPath'] }),
+    ...(fields['removed'] === undefined ? {} : { isRemoved: true }),
   };
 }

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
@@ -171,8 +172,15 @@ export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'co
   const error = written?.error ?? batch.unreadable;
   const isRemoved = await isDismissed(batch);
   const over = isRemoved ? ('removed' as const) : written?.replacedBy && ('replaced' as const);
-  const lost = (await isAway(batch)) && !isRemoved;
+  const lost = !isRemoved && (await isLost(batch, config));
   return { batch, standing, report, ...(error && { error }), ...(over && { over }), ...(lost && { lost }) };
+}
+
+/** Whether an unreadable file is lost. An inbox that is not there now says nothing about its files. */
+async function isLost(batch: Batch, { sources }: Pick<Config, 'sources'>): Promise<boolean> {
+  if (!(await isAway(batch))) return false;
+  const inbox = dirname(dirname(dirname(batch.settledPath ?? '')));
+  return !sources.some(({ type, path }) => type === 'inbox' && path === inbox);
 }
 
 /** What a report would call the state of a batch. */
