@@ -57,7 +57,7 @@ it('after Redis has lost its data, an unreadable file stays dismissed that was r
 
   // Where no place is known, a person dismisses it, and its report keeps that.
   const [key = ''] = (await client.keys('*')).filter((one) => one.endsWith(unknown.batch));
-  await client.hdel(key, 'settledPath');
+  await client.hdel(key, 'settledPath', 'removed');
   const { out } = await place.run(['status']);
   expect(out).not.toContain('remove it from failed/');
   expect(out.replace(/\s+/g, ' ')).toContain(`dismiss it: po-sync batches cancel ${unknown.batch}`);
