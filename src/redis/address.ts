@@ -101,5 +101,5 @@ export function startRemedy({ url, sentinels }: RedisAddress, cause: Error, tls:
   const start = `Start Redis or correct redis.${key}.`;
   // A refused certificate may show only as a connection that was reset.
   if (url?.startsWith('rediss:') || (tls && !tls.hasCertificate)) return `${start} ${CERTIFICATE}`;
-  return url === undefined ? start : `${start} Without redis.url, po-sync starts a private Redis.`;
+  return start;
 }

@@ -73,6 +73,8 @@ it('a command ends soon where nothing listens, at a port and at a socket', async
     await expect(connectRedis(place, patience)).rejects.toMatchObject({
       code: 'redis-unreachable',
       message: expect.stringContaining(reason),
+      // Nobody should remove redis.url in an outage: po-sync would begin another ledger.
+      remedy: 'Start Redis or correct redis.url.',
     });
   }
 });
