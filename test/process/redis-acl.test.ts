@@ -22,13 +22,17 @@ it('a ledger survives a restart of a Redis with the documented ACL file, in whic
   await expect(connectRedis(`redis://127.0.0.1:${redis.port}/0`)).rejects.toThrow(/NOAUTH/);
   await place.drop('orders.csv', FILE);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  const admin = await connectRedis(`redis://admin:ADMIN_PASSWORD@127.0.0.1:${redis.port}/0`);
+  await admin.call('ACL', 'SAVE');
+  expect(await admin.config('GET', 'appendonly')).toEqual(['appendonly', 'yes']);
+  admin.disconnect();
   await redis.restart();
   const batches = [{ file: 'orders.csv', counts: { accepted: 2 } }];
   expect(await ledgerOf(place)).toMatchObject({ code: 0, listed: 2, accepted: 2, batches });
 });
 
 it('what Redis left out because `default` had no rights is rebuilt, and the next restart keeps it', async () => {
-  const [, own = ''] = await documentedUsers();
+  const own = (await documentedUsers()).find((line) => line.startsWith('user po-sync ')) ?? '';
   await using redis = await startTestRedis({
     users: { only: ['user default off', own, 'user admin on >pw ~* &* +@all'] },
   });
