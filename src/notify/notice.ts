@@ -142,15 +142,23 @@ export function deliveryResumed(facts: CommonFacts & { since: number }): Notice 
   return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.`, facts);
 }
 
+/** `hadFile`: whether its last file came at `since`; otherwise po-sync began to watch it then, also after its ledger was lost. */
+type Silence = CommonFacts & { source: string; since: number; hadFile: boolean };
+
 /** A source had no file for longer than expected. */
-export function sourceSilent(facts: CommonFacts & { source: string; since: number }): Notice {
-  const text = `Source ${facts.source} has had no readable file since ${iso(facts.since)}, longer than expected.`;
+export function sourceSilent({ hadFile, ...facts }: Silence): Notice {
+  const { source, since } = facts;
+  const from = hadFile ? iso(since) : `its ledger began or was rebuilt at ${iso(since)}`;
+  const text = `Source ${source} has had no readable file since ${from}, longer than expected.`;
   return noticeOf('silent', 'silent', text, facts);
 }
 
 /** A silent source had a file again. */
-export function sourceHeard(facts: CommonFacts & { source: string; since: number }): Notice {
-  const text = `Source ${facts.source} has a file again; the one before came at ${iso(facts.since)}.`;
+export function sourceHeard({ hadFile, ...facts }: Silence): Notice {
+  const [source, since] = [facts.source, iso(facts.since)];
+  const text = hadFile
+    ? `Source ${source} has a file again; the one before came at ${since}.`
+    : `Source ${source} has a file; before it, none came since its ledger began or was rebuilt at ${since}.`;
   return noticeOf('silent', 'heard', text, facts);
 }
 

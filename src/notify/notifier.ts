@@ -19,9 +19,6 @@ export type NotifierDeps = {
   send: (notice: Notice) => void;
 };
 
-/** `startedAt`: when it was taken, by the clock of this host. */
-type Heard = Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>;
-
 /** A shorter pause is not reported; one that ends automatically often does so within seconds. Milliseconds. */
 const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000 };
 /** A report that comes later than this is reported as missing. Milliseconds. */
@@ -84,10 +81,10 @@ function createHearing({ store: { redis, keys, time }, clock }: Pick<NotifierDep
    * A file of the source could be read. A fix file or a correction says only that the source is in use: people send them
    * also while its own file is missing.
    */
-  async function heard({ source, startedAt, inspection, isForm }: Heard): Promise<void> {
-    const at = ledgerTimeOf(startedAt);
-    if (inspection?.isFixFile || isForm) return void (await redis.hsetnx(keys.heard, source, String(at)));
-    await rewritten(source, startedAt);
+  async function heard(file: Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>): Promise<void> {
+    const isOwn = !file.inspection?.isFixFile && !file.isForm;
+    if (isOwn) await rewritten(file.source, file.startedAt);
+    else await watchFrom(file.source, ledgerTimeOf(file.startedAt), { redis, keys });
   }
   /** A file of the source came or was written again at this time of this host. */
   async function rewritten(source: string, writtenAt: number): Promise<void> {
@@ -172,18 +169,23 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Notifier
   const { environment, send } = deps;
   const { redis, keys, time } = deps.store;
   const at = time.now();
-  // A source that never had a file counts from the first daemon that watched it.
-  await redis.hsetnx(keys.heard, name, String(at));
-  const heardAt = Number(await redis.hget(keys.heard, name));
+  await watchFrom(name, at, { redis, keys });
+  const [heard, watched] = await redis.hmget(keys.heard, name, `watched:${name}`);
+  const heardAt = Number(heard);
+  const factsFrom = (since: number) => ({ environment, at, source: name, since, hadFile: since !== Number(watched) });
   if (at - heardAt <= expectEvery) {
-    if (await ends(reported, deps)) send(tell.sourceHeard({ environment, at, source: name, since: sinceOf(reported) }));
+    if (await ends(reported, deps)) send(tell.sourceHeard(factsFrom(sinceOf(reported))));
     return;
   }
   // The daemon may still take files that came before it started.
   if (running < settlingTime(source) || reported.length > 0) return;
-  if (await begins(`silent:${name}:${heardAt}`, deps)) {
-    send(tell.sourceSilent({ environment, at, source: name, since: heardAt }));
-  }
+  if (await begins(`silent:${name}:${heardAt}`, deps)) send(tell.sourceSilent(factsFrom(heardAt)));
+}
+
+/** A source that never had a file, as far as its ledger knows, counts from the first daemon that watched it. */
+async function watchFrom(source: string, at: number, { redis, keys }: Pick<Store, 'redis' | 'keys'>): Promise<void> {
+  const isFirst = (await redis.hsetnx(keys.heard, source, String(at))) === 1;
+  if (isFirst) await redis.hset(keys.heard, `watched:${source}`, String(at));
 }
 
 /** Whether a daemon cannot read a source: then nothing is known about its files. */

@@ -292,9 +292,21 @@ describe('a source', () => {
     await two.look();
     await two.look();
     expect(two.sent.slice(1)).toMatchObject([{ event: 'silent', kind: 'heard', source: 'erp' }]);
+    const began = `its ledger began or was rebuilt at ${two.sent[0]?.since}`;
+    expect(two.sent.map(({ text }) => text)).toEqual([
+      `Source erp has had no readable file since ${began}, longer than expected.`,
+      `Source erp has a file; before it, none came since ${began}.`,
+    ]);
     two.pass(2 * HOUR);
     await two.look();
     expect(two.sent.map(({ kind }) => kind)).toEqual(['silent', 'heard', 'silent']);
+    await two.first().heard({ source: 'erp', startedAt: two.clock.now() });
+    await two.look();
+    const { since } = two.sent[2] ?? {};
+    expect(two.sent.slice(2).map(({ text }) => text)).toEqual([
+      `Source erp has had no readable file since ${since}, longer than expected.`,
+      `Source erp has a file again; the one before came at ${since}.`,
+    ]);
   });
 
   it('is not silent before a new daemon could take the files that are present', async () => {
