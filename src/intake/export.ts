@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { glob, lstat, open, rename, rm } from 'node:fs/promises';
+import { glob, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
+import { fixedFolder } from '../config/rules/sources.ts';
+import { isWebAddress } from '../config/source-schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
@@ -87,6 +89,28 @@ function writtenAs(version: string): string {
 export async function matchesAny(pattern: string): Promise<boolean> {
   for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), false)) return true;
   return false;
+}
+
+/** The state of the path of a source; `unreachable` with the code of the system. */
+export type PathState = { state: 'ok' | 'missing' | 'no match' | 'unreachable' | 'not checked'; code?: string };
+
+/** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
+export async function stateOfPath(path: string): Promise<PathState> {
+  if (isWebAddress(path)) return { state: 'not checked' };
+  const found = await stateOfFile(path);
+  if (found.state !== 'missing' || !isPattern(path)) return found;
+  const folder = await stateOfFile(fixedFolder(path));
+  return folder.state !== 'ok' || (await matchesAny(path)) ? folder : { state: 'no match' };
+}
+
+async function stateOfFile(path: string): Promise<PathState> {
+  try {
+    await stat(path);
+    return { state: 'ok' };
+  } catch (error) {
+    const code = codeOf(error) ?? 'unknown';
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
+  }
 }
 
 async function listExport({ path: pattern, doneFile }: ExportSource): Promise<string[]> {

@@ -83,6 +83,9 @@ it('two daemons report once that a source is silent and active again, and that d
   const daemons = [place.start(['start']), place.start(['start'])];
   const told = (kind: string) => hook.taken.filter((notice) => notice.kind === kind);
   await until('the silence is told', () => told('silent').length > 0);
+  const status = await place.run(['--json', 'status', '--exit-code']);
+  const silent = { since: told('silent')[0]?.since, expectEveryMs: 3_000 };
+  expect([status.code, JSON.parse(status.out).sources]).toMatchObject([2, [{ state: 'ok', silent }]]);
   await place.drop('orders.csv', csvOf(3));
   await until('the file is told', () => told('heard').length > 0);
   await until('the pause is told', () => told('paused').length > 0);

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { leftCopies } from '../../src/intake/claim.ts';
-import { copyExport, createExport, handOver } from '../../src/intake/export.ts';
+import { copyExport, createExport, handOver, stateOfPath } from '../../src/intake/export.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { exportSource } from '../support/inbox-source.ts';
@@ -221,3 +221,18 @@ async function isBeingCopied(spool: string): Promise<boolean> {
   const draft = batch === undefined ? undefined : await stat(path.join(spool, batch, '.part')).catch(() => undefined);
   return draft !== undefined && draft.size > 0;
 }
+
+test('the status of a source says whether its file, or the folder of its pattern, is there', async () => {
+  await using folder = await makeTempFolder();
+  const file = path.join(folder.path, 'orders[1].csv');
+  await writeFile(file, '');
+  const states = [
+    file,
+    path.join(folder.path, '*.csv'),
+    path.join(folder.path, '**', 'orders-*.csv'),
+    path.join(folder.path, 'missing', '*.csv'),
+    path.join(folder.path, 'missing.csv'),
+    'https://erp.example.com/orders.csv',
+  ].map(async (source) => (await stateOfPath(source)).state);
+  expect(await Promise.all(states)).toEqual(['ok', 'ok', 'no match', 'missing', 'missing', 'not checked']);
+});

@@ -1,7 +1,7 @@
 import { createAnswerTimes } from '../../admin/pace/pace-series.ts';
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
-import { ago, count, counted, duration, orders } from '../../core/format.ts';
+import { ago, count, counted, orders } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { leftAloneText } from '../../intake/waiting.ts';
 import { endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
@@ -18,15 +18,15 @@ import {
   notTakenTexts,
   otherWaitingTexts,
   type SourceStatus,
+  silenceText,
 } from '../../operate/delivery/source-status.ts';
-import { daemonCounts } from '../../operate/heartbeat.ts';
-import { lostText } from '../../redis/connection-end.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { createLiveScreen, linesThatFit } from '../terminal/live-view.ts';
 import {
   answerTimeFacts,
   createdTwiceFacts,
+  daemonsText,
   deliveryText,
   endedPauseFacts,
   estimateOf,
@@ -89,6 +89,7 @@ function needsPerson(status: Status): boolean {
     batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
     pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
     daemons.some(({ foldersGone }) => foldersGone) ||
+    sources.some(({ silent }) => silent) ||
     (isWaiting && daemons.length === 0)
   );
 }
@@ -156,17 +157,6 @@ function inset({ paint, columns }: Format): Format {
   return { paint, columns: columns === undefined ? undefined : columns - 2 };
 }
 
-function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {
-  if (daemons.length === 0) return `${paint('bad', 'none running')}; start one with ${start}`;
-  const each = daemons.map(({ host, pid, since, version, role, silentMs, redisLost }) => {
-    const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
-    const loss =
-      redisLost === undefined ? '' : `, ${paint('bad', `sends nothing because of Redis: ${lostText(redisLost)}`)}`;
-    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}`;
-  });
-  return `${daemonCounts(daemons)}: ${each.join(', ')}`;
-}
-
 function queueText({ queue }: Status, paint: Paint): string {
   const { unsettledOrders, ordersInDoubt, waitingJobs, unreadOrders } = queue;
   const doubt = ordersInDoubt > 0 ? paint('doubtful', `, ${ordersInDoubt} being verified with the API's list`) : '';
@@ -204,12 +194,13 @@ function ignoredLines({ sources }: Status, { columns }: Format): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** A table, and below it what keeps po-sync from using an inbox, or a file of an export. */
+/** A table, and below it what keeps po-sync from using an inbox, a file of an export, and sources that are silent. */
 function sourceLines({ sources, now }: Status, format: Format): string {
   const troubles = sources.flatMap((source) => {
     const trouble = inboxTrouble(source);
     const files = source.type === 'export' ? otherWaitingTexts(source) : [];
-    return (trouble ? [`${source.state}; ${trouble}`] : files).map((text) => printable(`${source.name}: ${text}`));
+    const texts = [...(trouble ? [`${source.state}; ${trouble}`] : files), silenceText(source, now) ?? ''];
+    return texts.flatMap((text) => (text === '' ? [] : [printable(`${source.name}: ${text}`)]));
   });
   return table(sources, sourceColumns(now), format) + hungLines(troubles, format);
 }

@@ -24,10 +24,11 @@ import {
   WITHOUT_LIST,
 } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
-import { isBeating } from '../../operate/heartbeat.ts';
+import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { goneText } from '../../operate/own-folders.ts';
 import { countSettled } from '../../order/outcome.ts';
+import { lostText } from '../../redis/connection-end.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 
@@ -194,6 +195,19 @@ export function noticeFacts({ daemons, now }: Status, paint: Paint): [string, st
     notices.map((one) => `${paint('bad', printable(noticesText(one)))} (${ago(one.at, now)})`),
   );
   return texts.length === 0 ? [] : [['notices', [...texts, NOTICES_REMEDY].join('\n')]];
+}
+
+/** The daemons that run, or how to start one: `start`, the command. */
+export function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {
+  if (daemons.length === 0)
+    return `${paint('bad', 'none running')}; start one with ${start}, or with your service manager if it runs po-sync`;
+  const each = daemons.map(({ host, pid, since, version, role, silentMs, redisLost }) => {
+    const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
+    const loss =
+      redisLost === undefined ? '' : `, ${paint('bad', `sends nothing because of Redis: ${lostText(redisLost)}`)}`;
+    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}`;
+  });
+  return `${daemonCounts(daemons)}: ${each.join(', ')}`;
 }
 
 /** Folders of running daemons that vanished; none if all are there. */

@@ -1,13 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { type Config, mappingFor, type Source } from '../../config/config.ts';
-import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
-import { isWebAddress } from '../../config/source-schema.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf } from '../../core/errors.ts';
 import { counted, duration } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
-import { matchesAny } from '../../intake/export.ts';
+import { stateOfPath } from '../../intake/export.ts';
 import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
@@ -46,11 +42,17 @@ export type SourceStatus = {
   last?: { batch: string; file: string; at: number };
   /** Of an export with `countRewrites`: when its last file came or was written again. */
   heardAt?: number;
+  /** It had no file for longer than `expectEvery` milliseconds: since its last one, or since its ledger began. */
+  silent?: { since: number; expectEvery: number };
 };
 
 /** The sources, with the last file of each among the newest batches. `daemons`: one of them may have marked the inboxes. */
 export async function sourcesOf(
-  { config, clock, store }: { config: Config; clock: Pick<Clock, 'now'>; store: Pick<Store, 'redis' | 'keys'> },
+  {
+    config,
+    clock,
+    store,
+  }: { config: Config; clock: Pick<Clock, 'now'>; store: Pick<Store, 'redis' | 'keys' | 'time'> },
   newest: readonly Batch[],
   daemons: readonly LivingDaemon[],
 ): Promise<SourceStatus[]> {
@@ -73,8 +75,23 @@ export async function sourcesOf(
         ...(checked.state === 'other environment' ? {} : await waitingOf(config.sources[i], config, clock.now())),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
         ...(source.type === 'export' && source.countRewrites && heard[name] ? { heardAt: Number(heard[name]) } : {}),
+        ...silenceOf(source, heard[name], store.time.now()),
       };
     }),
+  );
+}
+
+/** As `silent` notices count. `heard`: when its last file came, or a daemon began to watch it. */
+function silenceOf({ expectEvery }: Pick<Source, 'expectEvery'>, heard: string | undefined, now: number) {
+  const since = Number(heard);
+  const isSilent = expectEvery !== undefined && heard !== undefined && now - since > expectEvery;
+  return isSilent ? { silent: { since, expectEvery } } : {};
+}
+
+/** `silent: no file for 26 h, expected every 24 h`; undefined for any other source. */
+export function silenceText({ silent }: Pick<SourceStatus, 'silent'>, now: number): string | undefined {
+  return (
+    silent && `silent: no file for ${duration(now - silent.since)}, expected every ${duration(silent.expectEvery)}`
   );
 }
 
@@ -84,7 +101,7 @@ export async function checkSource(
   { environment }: Pick<Config, 'environment'>,
   wasUsed: boolean,
 ): Promise<Pick<SourceStatus, 'state' | 'owner' | 'code'>> {
-  const found = await checkPath(path);
+  const found = await stateOfPath(path);
   if (type !== 'inbox' || found.state !== 'ok') return found;
   // A marker that cannot be read is that of an inbox, too.
   const owner = await environmentOf(path).catch(() => environment);
@@ -227,23 +244,4 @@ export function notTakenTexts({ sources, notTaken = [] }: { sources: readonly Se
 function lastBatches(newest: readonly Batch[]): Map<string, Batch> {
   const own = newest.filter(({ inspection, isForm }) => inspection && !inspection.isFixFile && !isForm);
   return new Map(own.toReversed().map((batch) => [batch.source, batch]));
-}
-
-/** An address is not checked: the daemon reports when it is missing. Of a pattern, the folder before its first wildcard is. */
-export async function checkPath(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
-  if (isWebAddress(path)) return { state: 'not checked' };
-  const isThere = await exists(path);
-  if (isThere.state !== 'missing' || !/[*?{[]/.test(path)) return isThere;
-  const folder = await exists(fixedFolder(path));
-  return folder.state !== 'ok' || (await matchesAny(path)) ? folder : { state: 'no match' };
-}
-
-async function exists(path: string): Promise<Pick<SourceStatus, 'state' | 'code'>> {
-  try {
-    await stat(path);
-    return { state: 'ok' };
-  } catch (error) {
-    const code = codeOf(error) ?? 'unknown';
-    return code === 'ENOENT' || code === 'ENOTDIR' ? { state: 'missing' } : { state: 'unreachable', code };
-  }
 }

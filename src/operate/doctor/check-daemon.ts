@@ -73,7 +73,7 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
   const [message, remedy] =
     living.length === 0
-      ? ['none is running', `Run ${startCommandOf(config)}. With start --once, none runs between two runs.`]
+      ? ['none is running', startRemedy(config)]
       : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
 }
@@ -85,6 +85,12 @@ function runningWell(living: readonly LivingDaemon[], config: Config): Finding {
       ? 'data/daemon.log'
       : 'its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
   return { check: 'daemon', state: 'ok', message: `${daemonCounts(living)}; the log is ${log}` };
+}
+
+/** A start by hand would be a daemon beside the one that a service manager starts. */
+function startRemedy(config: Config): string {
+  const start = `Start it with your service manager, or run ${startCommandOf(config)} where none runs it.`;
+  return `${start} With start --once, none runs between two runs.`;
 }
 
 /** A daemon of this machine uses the code that it started with, also after an update. */

@@ -116,6 +116,21 @@ describe('the status', () => {
     expect(shown).toMatchObject({ notTaken, sources: [{ leftAlone }] });
   });
 
+  it('says for how long a source is silent, as its schema has it', async () => {
+    const since = NOW - 26 * 3_600_000;
+    const sources = STATUS.sources.map((one) => ({ ...one, silent: { since, expectEvery: 86_400_000 } }));
+    const status = { ...STATUS, sources: sources.slice(0, 1) };
+    expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
+      /\n {2}inbox: silent: no file for 1 d 2 h, expected every 1 d\n/,
+    );
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    const silent = { since: '2026-11-20T10:00:00.000Z', expectEveryMs: 86_400_000 };
+    expect(shown).toMatchObject({ sources: [{ silent }] });
+  });
+
   it('is readable without color', () => {
     expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
       [
