@@ -126,10 +126,15 @@ export function endedPauseFacts({ endedPauses = [], now }: Status): [string, str
   const [older, ...others] = endedPauses.filter((pause) => !isRecent(pause));
   const more = others.length === 0 ? '' : ', and others before';
   const lines = [
-    ...recent.map((pause) => printable(`${spanOf(pause)} ${causeText(pause)}`)),
+    ...recent.map((pause) => printable(`${spanOf(pause)} ${causeText(pause)}${beganWith(pause)}`)),
     ...(older === undefined ? [] : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
   ];
   return lines.length === 0 ? [] : [[lines.length === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
+}
+
+/** The last failure of a long pause may be one of its end only. */
+function beganWith({ firstReason }: EndedPause): string {
+  return firstReason === undefined ? '' : `; it began with: ${withoutStop(firstReason)}`;
 }
 
 /** That the API's list cannot be read, and what waits for it. */

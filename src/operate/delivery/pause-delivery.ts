@@ -74,8 +74,8 @@ export function pauseJson({ since, nextTryAt, seenAt, ...pause }: ShownPause) {
   };
 }
 
-/** A pause that ended. Ledger time in milliseconds. */
-export type EndedPause = { code: string; reason: string; from: number; to: number };
+/** A pause that ended. `firstReason`: where the last one is another. Ledger time in milliseconds. */
+export type EndedPause = { code: string; reason: string; firstReason?: string; from: number; to: number };
 
 /** How far back pauses are shown that ended, in milliseconds, and how many. */
 const DAY = 86_400_000;
@@ -87,7 +87,7 @@ export async function endedPauses({
   store: { time },
 }: Pick<OperatorContext, 'breaker' | 'store'>): Promise<EndedPause[]> {
   const all = await breaker.during(time.now() - DAY, time.now());
-  const past = all.flatMap(({ code, reason, from, to }) => (to === undefined ? [] : [{ code, reason, from, to }]));
+  const past = all.flatMap(({ to, ...pause }) => (to === undefined ? [] : [{ ...pause, to }]));
   return past.slice(0, MOST_ENDED);
 }
 

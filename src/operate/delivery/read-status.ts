@@ -192,7 +192,7 @@ function unusable({ present }: Status['token'], pauses: readonly Pause[]): Pick<
 
 /** `valid for 41 min`; while a new token is needed, what that means for the one that is stored. */
 export function tokenText({ present, expiresInMs = 0, unusable: code }: Status['token']): string {
-  if (!present) return 'none; requested when needed';
+  if (!present) return 'none stored; a daemon uses the one that it has, or requests one when needed';
   const left = duration(expiresInMs);
   if (code === undefined) return `valid for ${left}`;
   if (code === 'token-not-accepted') return `not accepted by the API; it would expire in ${left}`;

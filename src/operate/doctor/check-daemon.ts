@@ -36,8 +36,8 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
       return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy: pauseRemedy(pause) };
     }),
     ...(await checkRunning(place, config)),
-    ...(await livingDaemons(place)).flatMap(({ notices = [], foldersGone = [], ...daemon }) => [
-      ...foldersGone.map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY)),
+    ...(await checkFoldersGone(place)),
+    ...(await livingDaemons(place)).flatMap(({ notices = [], ...daemon }) => [
       ...lostRedis(daemon),
       ...notices.map((trouble): Finding => {
         return { check: 'notices', state: 'warn', message: noticesText(trouble), remedy: NOTICES_REMEDY };
@@ -48,6 +48,13 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
   ];
+}
+
+/** Each folder once, however many daemons miss it. */
+async function checkFoldersGone(place: Place): Promise<Finding[]> {
+  const gone = (await livingDaemons(place)).flatMap(({ foldersGone = [] }) => foldersGone);
+  const each = new Map(gone.map((one) => [`${one.folder} ${one.path}`, one]));
+  return [...each.values()].map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY));
 }
 
 /** A connection that was lost once may have been a restart of Redis; the next heartbeat is without it. */
@@ -73,7 +80,7 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
   const [message, remedy] =
     living.length === 0
-      ? ['none is running', startRemedy(config)]
+      ? ['none is running', `Start it with your service manager, or run ${startCommandOf(config)}. ${BETWEEN_RUNS}`]
       : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
 }
@@ -87,11 +94,7 @@ function runningWell(living: readonly LivingDaemon[], config: Config): Finding {
   return { check: 'daemon', state: 'ok', message: `${daemonCounts(living)}; the log is ${log}` };
 }
 
-/** A start by hand would be a daemon beside the one that a service manager starts. */
-function startRemedy(config: Config): string {
-  const start = `Start it with your service manager, or run ${startCommandOf(config)} where none runs it.`;
-  return `${start} With start --once, none runs between two runs.`;
-}
+const BETWEEN_RUNS = 'With start --once, none runs between two runs.';
 
 /** A daemon of this machine uses the code that it started with, also after an update. */
 function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {

@@ -201,6 +201,19 @@ describe('the status', () => {
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
     expect(shown).toMatchObject({ endedPauses: [{ from: '2026-11-20T23:58:49.000Z' }] });
+    // The token was refused for a minute; the last failure was one of the end.
+    const refused = { ...outage, code: 'http-401', reason: 'Unauthorized', firstReason: 'the secret is refused.' };
+    const later = { ...status, endedPauses: [refused] };
+    expect(statusText(later, { paint: plain, columns: undefined })).toContain(
+      'UTC (http-401): Unauthorized; it began with: the secret is refused\n',
+    );
+    expect(ajv.validate('output#/$defs/status', JSON.parse(JSON.stringify(statusJson(later))))).toBe(true);
+  });
+
+  it('does not say that a daemon has no token because none is stored', () => {
+    expect(statusText({ ...STATUS, token: { present: false } }, { paint: plain, columns: undefined })).toContain(
+      '  token         none stored; a daemon uses the one that it has, or requests one when needed\n',
+    );
   });
 
   it('shows pauses that ended more than an hour ago in one line, without reasons', () => {

@@ -135,6 +135,17 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([['not taken', 'warn', text]]);
   });
 
+  it('fails once for a folder that several daemons miss', async () => {
+    const daemon = { version: buildOf(), host: hostname(), foldersGone: [{ folder: 'data', path: '/srv/data' }] };
+    for (const since of [1, 2]) {
+      const text = JSON.stringify({ ...daemon, pid: process.pid, since });
+      await store.redis.set(store.keys.daemon(`d${since}`), text, 'PX', 60_000);
+      await store.redis.zadd(store.keys.daemons, since, `d${since}`);
+    }
+    const text = '/srv/data was there when the daemon started, and is gone';
+    expect(await found()).toEqual([['folder data', 'fail', text]]);
+  });
+
   it('warns of an inbox that a daemon cannot read, unless whoever runs doctor cannot read it either', async () => {
     const inbox = path.join(temp.path, 'inbox');
     const notTaken = [{ source: 'inbox', reason: 'No permission.', remedy: 'Give the daemon the right.' }];
