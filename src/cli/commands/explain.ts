@@ -183,16 +183,17 @@ function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryE
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
 }
 
-function outcomeEvents({ result, deadLetter }: Appearance): HistoryEvent[] {
-  const { outcome, attempts, at, message } = result;
+function outcomeEvents({ startedAt, result, deadLetter }: Appearance): HistoryEvent[] {
+  const { outcome, attempts, message } = result;
+  const [at, takenAt] = [Date.parse(result.at), Date.parse(startedAt)];
   // The message of an unclear answer names its attempt.
   const times = attempts > 0 && !message.startsWith('attempt ') ? ` after ${counted(attempts, 'attempt')}` : '';
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
   const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
-  return [
-    { at: Date.parse(at), text: `${outcomeWord(outcome)}${times}${reason}`, ...more },
-    ...(deadLetter?.closed ? [closedEvent(deadLetter.closed)] : []),
-  ];
+  const text = `${outcomeWord(outcome)}${times}${reason}`;
+  // The file repeats an order that had this outcome before it came.
+  const event = deadLetter && at < takenAt ? { at: takenAt, text: `not sent: already ${text}` } : { at, text, ...more };
+  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed)] : [])];
 }
 
 function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
@@ -233,18 +234,13 @@ function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): Histor
   return { at, text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}` };
 }
 
-/** Whether po-sync may have sent an order that the API's list shows. */
-function isOurs(appearances: OrderHistory['appearances']): boolean {
-  return appearances.some(({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed');
-}
-
 function acceptedEvent(
   { at, attempts, batch, by }: NonNullable<OrderHistory['accepted']>,
   appearances: OrderHistory['appearances'],
 ): HistoryEvent {
   const found = "found in the API's list";
-  if (batch === undefined)
-    return { at, text: isOurs(appearances) ? found : `${found}; no report says that po-sync sent it` };
+  const isOurs = appearances.some(({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed');
+  if (batch === undefined) return { at, text: isOurs ? found : `${found}; no report says that po-sync sent it` };
   const again = attempts > 1 ? ` on attempt ${attempts}` : '';
   return { at, text: `accepted by the API${again}, batch ${batch}${handedIn(by)}` };
 }

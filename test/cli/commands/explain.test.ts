@@ -40,6 +40,39 @@ it('the last outcome names the last file only if there were several', () => {
   expect(shown({ ...base, state: 'nothing', appearances: both })).toMatch(/^PO-1 {2}cancelled in its last file\n/);
 });
 
+it('a file that repeats an order which was refused before says that it was not sent again', () => {
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    outcome: 'refused',
+    attempts: 1,
+    at: '2026-11-21T07:16:05Z',
+    code: '400',
+    message: 'X is invalid',
+  } as const;
+  const deadLetter = {
+    purchaseOrderNumber: 'PO-1',
+    kind: 'refused',
+    stage: 'delivery',
+    code: '400',
+    message: 'X is invalid',
+    signature: '400:1',
+    attempts: 1,
+    firstAt: result.at,
+    lastAt: result.at,
+    location: { line: 2 },
+  } as const;
+  const first = { batch: 'b', source: 'erp', file: 'erp.csv', startedAt: AT, result, deadLetter };
+  const again = { ...first, batch: 'c', startedAt: '2026-11-21T08:00:00Z' };
+  expect(shown({ ...base, state: 'refused', appearances: [first, again] })).toContain(
+    [
+      '2026-11-21 07:16:05 UTC  refused after 1 attempt: X is invalid',
+      '2026-11-21 08:00:00 UTC  in erp.csv (source erp), line 2, batch c',
+      '2026-11-21 08:00:00 UTC  not sent: already refused after 1 attempt: X is invalid\n',
+    ].join('\n  '),
+  );
+});
+
 it('an order with more attempts than are allowed says how many count', () => {
   const open: OpenOrder = {
     batch: 'b',
