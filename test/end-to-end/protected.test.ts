@@ -20,6 +20,19 @@ it('on a protected environment, the commands that texts name can be run as they 
   expect(await place.run(['--confirm', 'production', 'resume'])).toMatchObject({ code: 0 });
 });
 
+it('doctor says before the first start what start needs confirmed, and that the Redis has no ledger', async () => {
+  await using place = await openWorkplace({ environment: 'production' });
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
+  const needs = 'start needs it confirmed. To confirm, use --confirm production or PO_SYNC_CONFIRM=production.';
+  const said = (await place.run(['doctor'])).out.replace(/\s+/g, ' ');
+  expect(said).toContain(`confirmation production is a protected environment. ${needs}`);
+  expect(said).toContain('Redis ledger none of this environment yet');
+  await place.run(['start', '--once', '--confirm', 'production']);
+  const later = (await place.run(['doctor', '--confirm', 'production'])).out;
+  expect(later).not.toMatch(/start needs it confirmed|none of this environment/);
+});
+
 it('on a protected environment, --dry-run needs no confirmation, and the same command without it does', async () => {
   const refuse = { kind: 'answer', status: 400, message: 'articleCode is invalid', orders: ['PO-2'] };
   await using place = await openWorkplace({ environment: 'production', faults: { faults: [refuse] } });

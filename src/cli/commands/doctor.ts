@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Config, environmentOf } from '../../config/config.ts';
 import { loadNetwork, type Network } from '../../config/network.ts';
 import { loadAdminTokens, loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
+import { requireConfirmation } from '../../config/variables.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
@@ -50,6 +51,7 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   report([
     { check: 'configuration', state: 'ok', message: `${config.file}, environment ${config.environment}` },
     ...warnings.map((message): Finding => ({ check: 'configuration', state: 'warn', message })),
+    ...confirmationFindings(config, args, shell),
   ]);
   const secrets = await loadSecrets(config, shell.env).catch(asPoSyncError);
   report(secretsFindings(secrets));
@@ -76,6 +78,17 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   } else report(await partnerFindings(config, secrets, network, place));
 }
 
+/** A daemon does not start without it; whoever runs `doctor` may leave it out on purpose. */
+function confirmationFindings(config: Config, { confirm }: CommonArgs, { env }: Shell): Finding[] {
+  try {
+    requireConfirmation(config, confirm, env);
+    return [];
+  } catch (error) {
+    const { message, remedy = '' } = asPoSyncError(error);
+    return [{ check: 'confirmation', state: 'ok', message: `${message} start needs it confirmed. ${remedy}` }];
+  }
+}
+
 function warningsOf({ warnings }: Network): Finding[] {
   return warnings.map((message) => ({ check: 'network', state: 'warn', message }));
 }
@@ -87,6 +100,8 @@ function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
     ...secrets.warnings.map((message): Finding => ({ check: 'credentials', state: 'warn', message })),
   ];
 }
+
+const NO_LEDGER = 'none of this environment yet: the first start begins one';
 
 /** `place`: the ledger, where it can be read; open until `resources` are disposed of. */
 type InRedis = { found: Finding[]; place?: Parameters<typeof checkListed>[0] };
@@ -111,7 +126,9 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
     // Without the rights, these questions cannot be asked.
     if (rights.length > 0) return { found: [...found, ...rights, clock] };
     const place = { redis, keys };
-    return { found: [...found, clock, ...(await checkDaemon(place, config))], place };
+    const isNew = (await redis.hexists(keys.identity, 'epoch')) === 0;
+    const ledger: Finding[] = isNew ? [{ check: 'Redis ledger', state: 'ok', message: NO_LEDGER }] : [];
+    return { found: [...found, clock, ...ledger, ...(await checkDaemon(place, config))], place };
   } catch (error) {
     return { found: [failure('Redis', explainLoss(error))] };
   }
