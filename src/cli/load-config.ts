@@ -22,7 +22,7 @@ import { createCircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { createBatches } from '../ledger/batches/batches.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLog } from '../log/log.ts';
-import { inboxesUsedElsewhere } from '../operate/doctor/check-daemon.ts';
+import { inboxesUsedElsewhere } from '../operate/doctor/check-redis.ts';
 import { createOperator, type OperatorContext } from '../operate/operator-context.ts';
 import { batchNamedIn } from '../parse/read-fix-file.ts';
 import { openQueue } from '../queue/queue.ts';

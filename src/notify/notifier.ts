@@ -4,7 +4,6 @@ import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
-import type { Notice } from './notice.ts';
 import * as tell from './notice.ts';
 
 export type NotifierDeps = {
@@ -16,10 +15,10 @@ export type NotifierDeps = {
   batches: Pick<Batches, 'held' | 'find' | 'underWay'>;
   /** The report folder of a batch, and its page where the dashboard has a public address. */
   placesOf: (batch: string) => { report: string; page?: string };
-  send: (notice: Notice) => void;
+  send: (notice: tell.Notice) => void;
 };
 
-/** A shorter pause is not reported; one that ends automatically often does so within seconds. Milliseconds. */
+/** A shorter pause is not reported. Milliseconds. */
 const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000 };
 /** A report that comes later than this is reported as missing. Milliseconds. */
 const SHORTEST_UNSETTLED = 60_000;
@@ -105,7 +104,7 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
     return;
   }
   const { code, reason, since } = pause;
-  const shortest = code === OPERATOR ? SHORTEST_PAUSE.operator : SHORTEST_PAUSE.automatic;
+  const shortest = SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic'];
   if (reported.length > 0 || at - since < shortest) return;
   if (await begins(`paused:${since}`, deps)) send(tell.deliveryPaused({ environment, at, reason, since }));
 }

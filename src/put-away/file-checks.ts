@@ -120,5 +120,11 @@ export async function isDismissed(batch: Batch): Promise<boolean> {
 }
 
 /** An unreadable file is not where it was put away, or that is not known: its page was removed, and Redis lost its data. */
-export const isAway = async ({ settledPath, open, kind }: Batch) =>
+const isAway = async ({ settledPath, open, kind }: Batch) =>
   open === 0 && (settledPath === undefined ? kind === 'inbox' : await isGone(settledPath));
+
+/** Whether an unreadable file is lost. An inbox that is not there now says nothing about its files. */
+export async function isLost(batch: Batch, sources: readonly { type: string; path: string }[]): Promise<boolean> {
+  const inbox = dirname(dirname(dirname(batch.settledPath ?? '')));
+  return !sources.some(({ type, path }) => type === 'inbox' && path === inbox) && (await isAway(batch));
+}

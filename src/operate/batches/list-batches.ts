@@ -1,12 +1,11 @@
-import { dirname, join } from 'node:path';
-import type { Config } from '../../config/config.ts';
+import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { canBeOfFile } from '../../order/batch.ts';
 import { cancelledWord, countNeedingPerson, countSettled } from '../../order/outcome.ts';
-import { isAway, isDismissed } from '../../put-away/file-checks.ts';
+import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -172,15 +171,8 @@ export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'co
   const error = written?.error ?? batch.unreadable;
   const isRemoved = await isDismissed(batch);
   const over = isRemoved ? ('removed' as const) : written?.replacedBy && ('replaced' as const);
-  const lost = !isRemoved && (await isLost(batch, config));
+  const lost = !isRemoved && (await isLost(batch, config.sources));
   return { batch, standing, report, ...(error && { error }), ...(over && { over }), ...(lost && { lost }) };
-}
-
-/** Whether an unreadable file is lost. An inbox that is not there now says nothing about its files. */
-async function isLost(batch: Batch, { sources }: Pick<Config, 'sources'>): Promise<boolean> {
-  if (!(await isAway(batch))) return false;
-  const inbox = dirname(dirname(dirname(batch.settledPath ?? '')));
-  return !sources.some(({ type, path }) => type === 'inbox' && path === inbox);
 }
 
 /** What a report would call the state of a batch. */

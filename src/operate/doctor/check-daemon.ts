@@ -8,14 +8,14 @@ import { GONE_REMEDY } from '../../core/folder.ts';
 import { counted, orders } from '../../core/format.ts';
 import { buildOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
-import { environmentOf, foreignLedger } from '../../intake/environment-marker.ts';
+import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { LOST_REMEDY, lostText } from '../../redis/connection-end.ts';
-import { isWithoutLedger, requireFormat, type Store } from '../../redis/store.ts';
+import { requireFormat, type Store } from '../../redis/store.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
@@ -231,27 +231,4 @@ async function whyTaken(host: string, port: number): Promise<Error | undefined> 
   server.once('error', resolve);
   server.listen(port, host, () => server.close(() => resolve(undefined)));
   return await promise;
-}
-
-/**
- * The inboxes that this environment used before, if `data` has no ledger: that of before is elsewhere. Throws as
- * `isWithoutLedger`.
- */
-export async function inboxesUsedElsewhere(config: Config): Promise<string[]> {
-  if (!(await isWithoutLedger(config))) return [];
-  const { environment, sources } = config;
-  const inboxes = sources.filter(({ type }) => type === 'inbox').map((source) => source.path);
-  const owners = await Promise.all(inboxes.map((folder) => environmentOf(folder).catch(() => undefined)));
-  return inboxes.filter((_, i) => owners[i] === environment);
-}
-
-/** An inbox that was used, and no ledger: what it knows is missing. */
-export async function checkLedgerThere(config: Config): Promise<Finding[]> {
-  const { data, environment } = config;
-  // Other checks report a folder that cannot be used.
-  const used = await inboxesUsedElsewhere(config).catch(() => []);
-  if (used.length === 0) return [];
-  const message = `${data} has no ledger, but po-sync worked on ${used.join(', ')} for ${environment} before, with another data folder`;
-  const remedy = 'Look for it before the start: mount its volume, or restore it from the backup.';
-  return [{ check: 'ledger', state: 'warn', message, remedy }];
 }

@@ -1,6 +1,9 @@
+import type { Config } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
+import { environmentOf } from '../../intake/environment-marker.ts';
 import type { Redis } from '../../redis/connect.ts';
 import { commandsText, missingRights, RIGHTS_REMEDY } from '../../redis/rights.ts';
+import { isWithoutLedger } from '../../redis/store.ts';
 import type { Finding } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
@@ -148,4 +151,27 @@ function memory(used: number, most: number): Finding[] {
       remedy: 'Raise maxmemory. When its memory is full, Redis refuses writes.',
     },
   ];
+}
+
+/**
+ * The inboxes that this environment used before, if `data` has no ledger: that of before is elsewhere. Throws as
+ * `isWithoutLedger`.
+ */
+export async function inboxesUsedElsewhere(config: Config): Promise<string[]> {
+  if (!(await isWithoutLedger(config))) return [];
+  const { environment, sources } = config;
+  const inboxes = sources.filter(({ type }) => type === 'inbox').map((source) => source.path);
+  const owners = await Promise.all(inboxes.map((folder) => environmentOf(folder).catch(() => undefined)));
+  return inboxes.filter((_, i) => owners[i] === environment);
+}
+
+/** An inbox that was used, and no ledger: what it knows is missing. */
+export async function checkLedgerThere(config: Config): Promise<Finding[]> {
+  const { data, environment } = config;
+  // Other checks report a folder that cannot be used.
+  const used = await inboxesUsedElsewhere(config).catch(() => []);
+  if (used.length === 0) return [];
+  const message = `${data} has no ledger, but po-sync worked on ${used.join(', ')} for ${environment} before, with another data folder`;
+  const remedy = 'Look for it before the start: mount its volume, or restore it from the backup.';
+  return [{ check: 'ledger', state: 'warn', message, remedy }];
 }
