@@ -9,9 +9,9 @@ import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/bat
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, sameContentText } from '../order/batch.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
-import { isLeftOut } from '../parse/fix-rows.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
+import { isLeftOut } from '../parse/read-fix-file.ts';
 import { changedSince, foreignBatch } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';

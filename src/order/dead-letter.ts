@@ -1,4 +1,4 @@
-import { placeText } from './fixing.ts';
+import { placeText, ROW_SETTLED } from './fixing.ts';
 import type { CheckedOrder, Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './record.ts';
@@ -190,4 +190,51 @@ export function readingsIn(held: readonly Problem[]): Map<string, string> {
 function firstPart(value: string, message: string): string {
   const [readings = ''] = message.split(/;|, and is unchanged|, because the encoding/);
   return value === '' || readings.startsWith('"') ? readings : `${JSON.stringify(value)} ${readings}`;
+}
+
+/**
+ * Why an order was held as incomplete: a row that was left out of it (`more`: so many others too), or one of another order
+ * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held.
+ */
+export type Lack = { what: string; row: string | undefined } & (
+  | { kind: 'left-out'; more: number }
+  | { kind: 'in-doubt' }
+);
+
+/** Reads why an order was held as incomplete from its problems. */
+export function lacksIn(problems: readonly { message: string }[]): Lack[] {
+  return problems.flatMap(({ message }) => lackIn(message) ?? []);
+}
+
+function lackIn(message: string): Lack | undefined {
+  const [, leftOut] =
+    /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
+  if (leftOut !== undefined) {
+    const [, row] = /, here (line \d{1,15}|\/\S+), was in this order$/.exec(leftOut) ?? [];
+    const [, more = '0'] = / and (\d{1,15}) more were in this order$/.exec(leftOut) ?? [];
+    return { kind: 'left-out', what: leftOut, row, more: Number(more) };
+  }
+  const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
+  if (what === undefined) {
+    const [, row] = message.endsWith(ROW_SETTLED) ? (/^(line \d{1,15}) /.exec(message) ?? []) : [];
+    return row === undefined ? undefined : { kind: 'in-doubt', what: row, row };
+  }
+  const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
+  const line = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
+  return { kind: 'in-doubt', what, row: here ?? line };
+}
+
+/** Orders that lack a row of each other, in both directions. */
+export function togetherIn(incomplete: ReadonlyMap<string, readonly Lack[]>): ReadonlyMap<string, ReadonlySet<string>> {
+  const together = new Map<string, Set<string>>();
+  const add = (place: string, other: string) =>
+    together.set(place, (together.get(place) ?? new Set<string>()).add(other));
+  for (const [place, lacks] of incomplete) {
+    for (const { kind, row } of lacks) {
+      if (kind === 'in-doubt' || row === undefined) continue;
+      add(place, row);
+      add(row, place);
+    }
+  }
+  return together;
 }

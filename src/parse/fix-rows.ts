@@ -1,4 +1,3 @@
-import { fileTitle } from '../order/batch.ts';
 import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import type { Doubt, FixFacts } from '../order/record.ts';
 import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
@@ -8,6 +7,8 @@ import {
   guessedReadings,
   isDamaged,
   isOfOtherBatch,
+  leftOut,
+  newIn,
   type Originals,
   placeNamedBy,
   quoted,
@@ -224,27 +225,4 @@ function isMoved(was: readonly string[], now: readonly string[]): boolean {
     count += 1;
   }
   return count >= 2 && count >= was.length / 2;
-}
-
-/** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
-export const isLeftOut = (warning: string): boolean => warning.endsWith(' open when it was read.');
-
-/** How many dead letters the fix file names no row of: the first row of an order can be left out of it. */
-export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
-  if (originals === undefined) return [];
-  const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
-  const rest = [...originals.open].filter((place) => !isHere(place)).length;
-  if (rest === 0) return [];
-  const hasRows = [...originals.open].some((place) => originals.numbers.get(place) === '');
-  const what = hasRows ? 'orders and rows without a number' : 'orders';
-  const stay = `${rest === 1 ? 'is' : 'are'} not in this file and stayed open when it was read.`;
-  return [`${rest} of the ${originals.open.size} ${what} of ${fileTitle(originals)} that needed a person ${stay}`];
-}
-
-/** Orders that a person typed into a fix file. */
-function newIn(numbers: ReadonlySet<string>, originals: Originals | undefined): string[] {
-  const fresh = [...numbers.difference(new Set(originals?.numbers.values()))];
-  if (fresh.length === 0) return [];
-  const shown = `${fresh.slice(0, 10).join(', ')}${fresh.length > 10 ? ', …' : ''}`;
-  return [`New in this fix file, and read as new orders: ${shown}. See whether the numbers are right.`];
 }

@@ -8,10 +8,9 @@ import { createRuns } from './csv/number-runs.ts';
 import { watchShifted, watchTwins } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import { compareObject, objectFacts } from './fix-objects.ts';
-import { leftOut } from './fix-rows.ts';
 import type { LeftOut, RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
-import { isOfOtherBatch, type Originals, refuseLostNotes } from './read-fix-file.ts';
+import { isOfOtherBatch, leftOut, type Originals, refuseLostNotes } from './read-fix-file.ts';
 import { watchSkippedObjects } from './skip-where.ts';
 import { tooManyRecords, unreadable } from './unreadable.ts';
 

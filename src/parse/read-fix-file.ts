@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
-import { batchTitle } from '../order/batch.ts';
-import { ROW_SETTLED, readFixNote } from '../order/fixing.ts';
+import { batchTitle, fileTitle } from '../order/batch.ts';
+import type { Lack } from '../order/dead-letter.ts';
+import { readFixNote } from '../order/fixing.ts';
 import { characterName, lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
 import { isOtherLetters, isSpreadsheetDamage, isSpreadsheetForm, isUnsureDamage } from '../order/spreadsheet.ts';
@@ -41,53 +42,6 @@ export type Originals = {
   /** How the fix file was written, where that is not Unicode. */
   encoding?: Encoding;
 };
-
-/**
- * Why an order was held as incomplete: a row that was left out of it (`more`: so many others too), or one of another order
- * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held.
- */
-export type Lack = { what: string; row: string | undefined } & (
-  | { kind: 'left-out'; more: number }
-  | { kind: 'in-doubt' }
-);
-
-/** Reads why an order was held as incomplete from its problems. */
-export function lacksIn(problems: readonly { message: string }[]): Lack[] {
-  return problems.flatMap(({ message }) => lackIn(message) ?? []);
-}
-
-function lackIn(message: string): Lack | undefined {
-  const [, leftOut] =
-    /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
-  if (leftOut !== undefined) {
-    const [, row] = /, here (line \d{1,15}|\/\S+), was in this order$/.exec(leftOut) ?? [];
-    const [, more = '0'] = / and (\d{1,15}) more were in this order$/.exec(leftOut) ?? [];
-    return { kind: 'left-out', what: leftOut, row, more: Number(more) };
-  }
-  const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
-  if (what === undefined) {
-    const [, row] = message.endsWith(ROW_SETTLED) ? (/^(line \d{1,15}) /.exec(message) ?? []) : [];
-    return row === undefined ? undefined : { kind: 'in-doubt', what: row, row };
-  }
-  const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
-  const line = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
-  return { kind: 'in-doubt', what, row: here ?? line };
-}
-
-/** Orders that lack a row of each other, in both directions. */
-export function togetherIn(incomplete: Originals['incomplete']): Originals['together'] {
-  const together = new Map<string, Set<string>>();
-  const add = (place: string, other: string) =>
-    together.set(place, (together.get(place) ?? new Set<string>()).add(other));
-  for (const [place, lacks] of incomplete) {
-    for (const { kind, row } of lacks) {
-      if (kind === 'in-doubt' || row === undefined) continue;
-      add(place, row);
-      add(row, place);
-    }
-  }
-  return together;
-}
 
 const LOOKED_AT = 256 * 1024;
 const ANY_NOTE = / \((?:line \d{1,15}|\/[^\n]{1,500}?) of batch \d{8}T\d{6}Z-[\w.-]{1,200}\)/;
@@ -246,4 +200,27 @@ export function quoted(text: string): string {
 /** The cells of a row. */
 export function cellsOf(record: SourceRecord | undefined): readonly string[] | undefined {
   return record?.kind === 'row' ? record.cells : undefined;
+}
+
+/** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
+export const isLeftOut = (warning: string): boolean => warning.endsWith(' open when it was read.');
+
+/** How many dead letters the fix file names no row of: the first row of an order can be left out of it. */
+export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
+  if (originals === undefined) return [];
+  const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
+  const rest = [...originals.open].filter((place) => !isHere(place)).length;
+  if (rest === 0) return [];
+  const hasRows = [...originals.open].some((place) => originals.numbers.get(place) === '');
+  const what = hasRows ? 'orders and rows without a number' : 'orders';
+  const stay = `${rest === 1 ? 'is' : 'are'} not in this file and stayed open when it was read.`;
+  return [`${rest} of the ${originals.open.size} ${what} of ${fileTitle(originals)} that needed a person ${stay}`];
+}
+
+/** Orders that a person typed into a fix file. */
+export function newIn(numbers: ReadonlySet<string>, originals: Originals | undefined): string[] {
+  const fresh = [...numbers.difference(new Set(originals?.numbers.values()))];
+  if (fresh.length === 0) return [];
+  const shown = `${fresh.slice(0, 10).join(', ')}${fresh.length > 10 ? ', …' : ''}`;
+  return [`New in this fix file, and read as new orders: ${shown}. See whether the numbers are right.`];
 }

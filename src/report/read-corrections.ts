@@ -8,10 +8,10 @@ import {
   type Corrected,
   closingFor,
   type DeadLetter,
+  lacksIn,
   placesOf,
 } from '../order/dead-letter.ts';
 import { ROW_SETTLED } from '../order/fixing.ts';
-import { lacksIn } from '../parse/read-fix-file.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
 import { signatureOf } from './signature.ts';

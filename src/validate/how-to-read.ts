@@ -4,7 +4,15 @@ import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { type DeadLetter, isOfTable, placesOf, readingsIn } from '../order/dead-letter.ts';
+import {
+  type DeadLetter,
+  isOfTable,
+  type Lack,
+  lacksIn,
+  placesOf,
+  readingsIn,
+  togetherIn,
+} from '../order/dead-letter.ts';
 import { ALREADY_CORRECTED, placeText } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { isMultiByte } from '../parse/code-pages.ts';
@@ -16,11 +24,8 @@ import {
   batchNamedIn,
   fixMapping,
   isNamedAsFixFile,
-  type Lack,
-  lacksIn,
   type Originals,
   placeNamedBy,
-  togetherIn,
   withoutColumns,
 } from '../parse/read-fix-file.ts';
 

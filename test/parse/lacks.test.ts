@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lacksIn } from '../../src/parse/read-fix-file.ts';
+import { lacksIn } from '../../src/order/dead-letter.ts';
 
 const BATCH = 'batch 20261121T071500Z-erp-orders-3f2a91c0';
 
