@@ -2,6 +2,7 @@ import { placeText, ROW_SETTLED } from './fixing.ts';
 import type { CheckedOrder, Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './record.ts';
+import { shorten } from './text.ts';
 
 /** One entry of `dead-letters.json`. */
 export type DeadLetter = {
@@ -178,12 +179,17 @@ export function placesOf({ location }: Pick<DeadLetter, 'location'>): string[] {
 
 /** Whether only the other rows of its file made a value, or a row, doubtful. */
 export function isOfTable({ code, value }: Problem): boolean {
-  return code === 'cut-off' || (code === 'two-readings' && value === '');
+  return code === 'cut-off' || code === 'ambiguous-number' || (code === 'two-readings' && value === '');
 }
 
 /** The readings of these problems by value; those of a complete row have an empty value. */
 export function readingsIn(held: readonly Problem[]): Map<string, string> {
-  return new Map(held.map(({ value, message }) => [value, firstPart(value, message)]));
+  return new Map(held.map(({ value, message }) => [heldKey(value), firstPart(value, message)]));
+}
+
+/** By what the readings of a value are kept: a problem has its beginning, and spaces around it are no answer. */
+export function heldKey(value: string): string {
+  return shorten(value.trim());
 }
 
 /** The readings in the message of a problem, without the remedy. */

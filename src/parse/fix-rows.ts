@@ -1,3 +1,4 @@
+import { heldKey } from '../order/dead-letter.ts';
 import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import type { Doubt, FixFacts } from '../order/record.ts';
 import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
@@ -73,11 +74,8 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
     message: columnOf('_error_message'),
     check: columnOf('_error_check'),
   };
-  const [purchaseOrderNumber, articleCode] = [
-    valuesOf(originals, 'purchaseOrderNumber'),
-    valuesOf(originals, 'articleCode'),
-  ];
-  const known = { purchaseOrderNumber, articleCode, quantity: [] };
+  const [numbers, articles] = [valuesOf(originals, 'purchaseOrderNumber'), valuesOf(originals, 'articleCode')];
+  const known = { purchaseOrderNumber: numbers, articleCode: articles, quantity: [] };
   const table: FixTable = { columns, originals, summary, index, known };
 
   function read(cells: readonly string[]): FixedRow {
@@ -89,15 +87,14 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
     const doubts: Doubt[] = [];
     for (const value of valuesIn(row, table)) {
       const { column, field, now, was } = value;
-      if (was !== undefined && isDamaged(value)) restored.set(column, was);
-      else {
-        const readings = readingsOf(value, row, table);
-        if (readings !== undefined) doubts.push({ field: columns.header[column] ?? field, value: now, readings });
-      }
+      const isMade = was !== undefined && isDamaged(value);
+      if (isMade) restored.set(column, was);
+      // What a program did to a doubtful value is no answer.
+      const readings = isMade ? heldReadings(was, row) : readingsOf(value, row, table);
+      if (readings !== undefined) doubts.push({ field: columns.header[column] ?? field, value: now, readings });
     }
-    const ofRow = row.before?.get('');
-    if (ofRow !== undefined && valuesIn(row, table).every(({ was, now }) => was === now))
-      doubts.push({ field: '', value: '', readings: unchanged(ofRow) });
+    const ofRow = rowReadings(row, table, restored);
+    if (ofRow !== undefined) doubts.push({ field: '', value: '', readings: ofRow });
     const own = returned.map((cell, column) => restored.get(column) ?? cell);
     return { cells: own, returned, facts: { ...facts, ...(doubts.length > 0 && { doubts }) }, restored };
   }
@@ -144,10 +141,31 @@ function valuesIn({ own, original, mayBeChanged, code }: Read, { columns, origin
 /** Both readings of a value that a program did not certainly change. */
 function readingsOf(value: Value, row: Read, table: FixTable): string | undefined {
   return (
-    readingsOfReturned(value, row.before?.get(value.now)) ??
+    readingsOfReturned(value, row.before?.get(heldKey(value.now))) ??
     movedReadings(value, table) ??
-    (row.hasErrorCells ? heldReadings(value, row, table) : addedReadings(value, table))
+    (row.hasErrorCells ? codeReadings(value, row, table) : addedReadings(value, table))
   );
+}
+
+/** Of a value that was held before with its readings. */
+function heldReadings(text: string, { before }: Read): string | undefined {
+  const readings = before?.get(heldKey(text));
+  return readings === undefined ? undefined : unchanged(readings);
+}
+
+/** Codes of what the other rows of a file make doubtful. */
+const OF_TABLE = /cut-off|two-readings|ambiguous-number/;
+
+/** Of a complete row that was held, until its article or its quantity is changed. Another number is no answer. */
+function rowReadings(row: Read, table: FixTable, restored: ReadonlyMap<number, string>): string | undefined {
+  const { before, original, code = '' } = row;
+  const isOfTable = table.originals?.doubted === undefined && OF_TABLE.test(code);
+  const readings = before?.get('') ?? (isOfTable ? `this row was held (${code})` : undefined);
+  if (readings === undefined) return undefined;
+  if (original === undefined) return `${readings}, and whether it was changed is not known`;
+  const item = valuesIn(row, table).filter(({ field }) => field !== 'purchaseOrderNumber');
+  const isSame = item.every(({ column, now, was = '' }) => (restored.get(column) ?? now).trim() === was.trim());
+  return isSame ? unchanged(readings) : undefined;
 }
 
 function movedReadings({ field, was, now }: Value, { summary }: FixTable): string | undefined {
@@ -156,7 +174,7 @@ function movedReadings({ field, was, now }: Value, { summary }: FixTable): strin
 }
 
 /** Of a value that was held before, where nothing but the code of its row shows it. */
-function heldReadings({ was, now, isQuantity, code }: Value, row: Read, { originals }: FixTable): string | undefined {
+function codeReadings({ was, now, isQuantity, code }: Value, row: Read, { originals }: FixTable): string | undefined {
   const isKnown = row.original !== undefined && originals?.doubted !== undefined;
   return isKnown || (was !== undefined && was !== now) ? undefined : guessedReadings(code, now, isQuantity);
 }

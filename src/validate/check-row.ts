@@ -115,7 +115,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
     problems.push(problemOf(said.code, record.place, header[said.column] ?? '', record.cells[said.column] ?? ''));
   }
   const loose = looseRow(record, number, rules);
-  const all = [...problems, ...unsureProblems(record, rules)];
+  const all = [...problems, ...unsureProblems(record, rules, problems)];
   const read = { record, number, articleCode, quantity, problems: all };
   return {
     ...read,
@@ -187,7 +187,7 @@ function isUnsure(record: RowRecord, rules: RowRules): boolean {
   return rules.table.isGuess && uncertainFields(record, rules).length > 0;
 }
 
-function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
+function unsureProblems(record: RowRecord, rules: RowRules, own: readonly Problem[]): Problem[] {
   const { isGuess, cutOffAt, numberedAt, movedAt, columns } = rules.table;
   const problems = (isGuess ? uncertainFields(record, rules) : []).map((field) => {
     const text = rawOf(record, field, rules);
@@ -199,7 +199,9 @@ function unsureProblems(record: RowRecord, rules: RowRules): Problem[] {
       readingsOf(text, rules.mapping.encoding),
     );
   });
-  problems.push(...doubtProblems(record.doubts, record.place));
+  // What is wrong with a value says more than that it was held before.
+  const doubts = record.doubts?.filter(({ field }) => !own.some((one) => one.field === field));
+  problems.push(...doubtProblems(doubts, record.place));
   if (record.place.line === numberedAt && !record.isConfirmed)
     problems.push(
       columnNumbers(record, nameOf('purchaseOrderNumber', rules), rawOf(record, 'purchaseOrderNumber', rules)),

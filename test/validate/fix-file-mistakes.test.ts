@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { type Dropped, type FixRound, openFixRound } from '../support/fix-round.ts';
@@ -786,6 +788,39 @@ describe('a row that only the other rows of its file made doubtful', () => {
       expect(sent).toEqual([order('P-1', ['A-1', 1.5]), { 'P-2': [expect.any(String)] }]);
       expect(messages).toEqual([expect.stringMatching(/^MENGE: "2\.400" can be read in two ways/)]);
     }
+  });
+
+  test('stays held when the message of an ambiguous quantity does not come from its own file any more', async () => {
+    const settings = { ...ERP, quantity: 'number' as const, decimal: ',' as const };
+    round = await openFixRound(SIGN, settings, (number) => number === 'P-1');
+    const fixed = round.written().text.replace('P-3,A-1,1.5', 'P-3,A-1,"1,5"');
+    const { sent, messages } = await round.drops(fixed);
+    expect(sent).toEqual([order('P-3', ['A-1', 1.5]), { 'P-2': [expect.any(String)] }]);
+    expect(messages).toEqual([expect.stringMatching(/^MENGE: "2\.400".*, and is unchanged since it was held/)]);
+    const answered = withCells(rowsOf(round.written().text), 1, { MENGE: '2400' });
+    expect((await round.drops(textOf(answered))).sent).toContainEqual(P_2(2_400));
+  });
+
+  /** The fix file of the second row, as a person or a program leaves it, and whether the report folder keeps it. */
+  test.each<[what: string, input: string, change: (fixed: Rows) => Rows, moves?: true]>([
+    ['a number with lost zeros', MOVED.replaceAll('P-', '00'), saved],
+    ['a cut-off number with lost zeros', `MENGE,MATNR,PO_NO\n1,A-1,0171\n2,A-1,017`, saved],
+    ['a cut-off article with lost zeros', `PO_NO,MENGE,MATNR\nP-1,1,00181\nP-2,2,0018`, saved],
+    ['a cut-off quantity with a zero before it', `${HEADER}\nP-1,A-1,50\nP-2,B-1,05`, saved],
+    ['a space before the quantity', MOVED, (fixed) => withCells(fixed, 0, { MENGE: ' 4' })],
+    ['a space behind a cut-off quantity', CUT, (fixed) => withCells(fixed, 0, { MENGE: '5 ' })],
+    ['another number', MOVED, (fixed) => withCells(fixed, 0, { PO_NO: 'P-20' })],
+    ['a fix file that was moved', MOVED, (fixed) => fixed, true],
+    ['a column of messages that was deleted', MOVED, (fixed) => without(fixed, ['_error_message'])],
+    ['a cut-off row without messages', CUT, (fixed) => without(fixed, ['_error_message'])],
+    ['a cut-off article of 210 characters', `PO_NO,MENGE,MATNR\nP-1,1,A\nP-2,2,${'x'.repeat(210)}`, (fixed) => fixed],
+  ])('stays held where that is no answer to it: %s', async (_, input, change, moves) => {
+    const last = input.trim().split('\n').at(-1) ?? '';
+    round = await openFixRound(input, ERP, (number) => !last.includes(number));
+    const { text, folder } = round.written();
+    if (moves) await rm(path.join(folder, 'dead-letters.csv'));
+    const { sent } = await round.drops(textOf(change(rowsOf(text))));
+    expect(sent).toEqual([expect.not.objectContaining({ items: expect.anything() })]);
   });
 
   test('is sent when the rest of its value was added', async () => {
