@@ -51,6 +51,8 @@ type Read = {
   mayBeChanged: boolean;
   hasErrorCells: boolean;
   code: string | undefined;
+  /** The row alone says that the other rows of its file made it doubtful. */
+  isOfTable: boolean;
   before: ReadonlyMap<string, string> | undefined;
 };
 
@@ -107,6 +109,10 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
   };
 }
 
+/** Messages, or codes where there are none, of what the other rows of a file make doubtful. */
+const OF_TABLE =
+  /^(cut-off|two-readings|ambiguous-number)\b|may be only the beginning of the value|empty cell is missing in column/;
+
 /** What the error columns of a row say. */
 function look(cells: readonly string[], { columns: { errorColumns }, originals, index }: FixTable): Read {
   const fixTarget = readFixNote((cells[index.message] ?? '').trim());
@@ -122,6 +128,7 @@ function look(cells: readonly string[], { columns: { errorColumns }, originals, 
     mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
     hasErrorCells,
     code: index.code < 0 ? undefined : (cells[index.code] ?? '').trim(),
+    isOfTable: originals?.doubted === undefined && OF_TABLE.test(cells[index.message] ?? cells[index.code] ?? ''),
     before: originals?.doubted?.get(place),
   };
 }
@@ -153,13 +160,9 @@ function heldReadings(text: string, { before }: Read): string | undefined {
   return readings === undefined ? undefined : unchanged(readings);
 }
 
-/** Codes of what the other rows of a file make doubtful. */
-const OF_TABLE = /cut-off|two-readings|ambiguous-number/;
-
 /** Of a complete row that was held, until its article or its quantity is changed. Another number is no answer. */
 function rowReadings(row: Read, table: FixTable, restored: ReadonlyMap<number, string>): string | undefined {
-  const { before, original, code = '' } = row;
-  const isOfTable = table.originals?.doubted === undefined && OF_TABLE.test(code);
+  const { before, original, code = '', isOfTable } = row;
   const readings = before?.get('') ?? (isOfTable ? `this row was held (${code})` : undefined);
   if (readings === undefined) return undefined;
   if (original === undefined) return `${readings}, and whether it was changed is not known`;
