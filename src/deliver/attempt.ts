@@ -1,6 +1,4 @@
 import { classify, isEmptySuccess, type Seen } from '../api/classify.ts';
-import type { BearerToken } from '../api/token.ts';
-import { PoSyncError, toError } from '../core/errors.ts';
 import type { HttpEnd } from '../core/http.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { withJob } from '../ledger/job.ts';
@@ -9,7 +7,17 @@ import type { LedgerEvent, Policy, Step, Verdict } from '../ledger/state-machine
 import { batchHeld } from '../log/events/batch.ts';
 import { attemptEnded, orderDead } from '../log/events/delivery.ts';
 import type { Pass } from './circuit-breaker.ts';
-import { type Attempt, giveBack, intend, type Line, mayBegin, type Obstacle, stillMayBegin } from './may-begin.ts';
+import {
+  type Attempt,
+  giveBack,
+  intend,
+  type Line,
+  mayBegin,
+  type Obstacle,
+  stillMayBegin,
+  takeToken,
+  wasCancelled,
+} from './may-begin.ts';
 import type { Place } from './places.ts';
 
 /**
@@ -26,12 +34,14 @@ const STOPPED: AttemptEnd = { kind: 'stopped' };
 
 /**
  * One attempt to create an order: pass the breaker and the rate limit, take the token, connect, record the intent, send,
- * classify, record, judge. The place is released as soon as the API accepted the order.
+ * classify, record, judge. The place is released as soon as the API accepted the order. `asked`: since when the order waits for
+ * it, in milliseconds of the monotonic clock.
  */
-export async function attempt(line: Line, entry: Entry, place: Place): Promise<AttemptEnd> {
+export async function attempt(line: Line, entry: Entry, place: Place, asked: number): Promise<AttemptEnd> {
   const pass = await takeTurn(line, place);
   if (pass === 'stopped') return STOPPED;
   if (line.guards.held.has(entry.batch)) return needless(line, pass);
+  if (await wasCancelled(line, entry, asked)) return needless(line, pass, { kind: 'again', entry: { ...entry } });
   const token = await takeToken(line);
   if (token === undefined) return { kind: 'again', entry };
   const { inFlight } = line.book.ledger;
@@ -70,19 +80,9 @@ async function takeTurn({ breaker, guards, context }: Line, place: Place): Promi
 }
 
 /** The order was cancelled, held or settled while it waited for its turn, so that turn belongs to the next one. */
-async function needless({ breaker }: Line, pass: Pass): Promise<AttemptEnd> {
+async function needless({ breaker }: Line, pass: Pass, end = DONE): Promise<AttemptEnd> {
   if (pass === 'probe') await breaker.passOn();
-  return DONE;
-}
-
-async function takeToken({ partner, breaker }: Line): Promise<BearerToken | undefined> {
-  try {
-    return await partner.tokens.get();
-  } catch (thrown) {
-    const error = toError(thrown);
-    await breaker.trip(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
-    return undefined;
-  }
+  return end;
 }
 
 /** Connects, records the intent with the connection open, and writes; or ends the attempt before its first byte. */

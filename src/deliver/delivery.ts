@@ -10,7 +10,7 @@ import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';
-import { attempt } from './attempt.ts';
+import { type AttemptEnd, attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
 import { type DeliveryEvents, type Line, untilSteady } from './may-begin.ts';
@@ -53,16 +53,17 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return inHand.hold(() => deliverAll(job), job.numbers.length);
   }
 
-  async function deliverAll({ id, numbers }: Job): Promise<string[]> {
+  async function deliverAll({ id, numbers, batch }: Job): Promise<string[]> {
     const known = await book.ledger.lookup(numbers);
-    const undone = known.flatMap((one) => (one.kind === 'open' ? [deliverOne(one.entry, id)] : []));
+    const open = known.flatMap((one) => (one.kind === 'open' ? [one.entry] : []));
+    const undone = (await toSend(open, batch, deps)).map((entry) => deliverOne(entry, id));
     return (await Promise.all(undone)).flat();
   }
 
   /** Returns the number when no attempt began. The sweeper picks up an order that fails here because of Redis or a bug. */
   async function deliverOne(entry: Entry, job: string): Promise<string[]> {
     try {
-      return (await deliver(entry, job)) === 'stopped' ? [entry.order.purchaseOrderNumber] : [];
+      return (await deliver(entry, job, deps, run)) === 'stopped' ? [entry.order.purchaseOrderNumber] : [];
     } catch (thrown) {
       if (codeOf(thrown) === 'ledger-rolled-back') await on.rolledBack();
       else deliveryTrouble(context.log, { reason: toError(thrown).message });
@@ -71,23 +72,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   }
 
   /** After a 401 not every call in flight tries the next token at once. */
-  function inTurn<T>(run: () => Promise<T>): Promise<T> {
-    return guards.health.isTryingToken() ? tokenTrial.hold(run) : run();
+  function inTurn<T>(call: () => Promise<T>): Promise<T> {
+    return guards.health.isTryingToken() ? tokenTrial.hold(call) : call();
   }
 
-  /** One order, until the ledger decides what comes next. */
-  async function deliver(entry: Entry, job: string): Promise<'done' | 'stopped'> {
-    let current = entry;
-    // An older job of the same order sends nothing.
-    while (isSendable(current) && current.job === job) {
-      const before = current;
-      if (!(await untilSteady(context))) return 'stopped';
-      if (await isWithdrawn(before, deps)) return 'done';
-      const end = await places.hold((place) => inTurn(() => attempt(line, before, place)));
-      if (end.kind !== 'again') return end.kind;
-      current = end.entry;
-    }
-    return 'done';
+  function run(entry: Entry): Promise<AttemptEnd> {
+    const asked = context.clock.monotonic();
+    return places.hold((place) => inTurn(() => attempt(line, entry, place, asked)));
   }
 
   const { store, log } = context;
@@ -95,10 +86,36 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   return { deliverJob, sweep: sweeper.tick, held: guards.held };
 }
 
-/** Of a canceled batch, an order that was being sent then is not sent again, unless a person wanted that afterwards. */
+/** One order, until the ledger decides what comes next. */
+async function deliver(
+  entry: Entry,
+  job: string,
+  deps: DeliveryDeps,
+  run: (entry: Entry) => Promise<AttemptEnd>,
+): Promise<'done' | 'stopped'> {
+  let current = entry;
+  // An older job of the same order sends nothing.
+  while (isSendable(current) && current.job === job) {
+    if (!(await untilSteady(deps.context))) return 'stopped';
+    if (current !== entry && (await isWithdrawn(current, deps))) return 'done';
+    const end = await run(current);
+    if (end.kind !== 'again') return end.kind;
+    current = end.entry;
+  }
+  return 'done';
+}
+
+/** The orders of a job without those that are withdrawn. */
+async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps): Promise<readonly Entry[]> {
+  if (!(await deps.book.batches.isCancelled(batch))) return open;
+  const isOver = await Promise.all(open.map((entry) => isWithdrawn(entry, deps)));
+  return open.filter((_, i) => !isOver[i]);
+}
+
+/** Of a canceled batch, nothing is sent any more, unless it had an outcome and a person wanted it sent afterwards. */
 async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps): Promise<boolean> {
-  const { attempt: attempts, sentBy, batch } = entry;
-  if (attempts === 0 || sentBy !== undefined || !(await book.batches.isCancelled(batch))) return false;
+  const { batch, ordinal } = entry;
+  if (!(await book.batches.isCancelled(batch)) || (await book.batches.counted(batch))(ordinal)) return false;
   const who = (await book.batches.find(batch))?.cancelledBy?.who ?? '';
   return withdraw(entry, { at: context.store.time.now(), who, what: 'cancelled' }, { ...book, queue });
 }

@@ -1,6 +1,6 @@
 import type { Partner } from '../api/partner.ts';
 import type { BearerToken } from '../api/token.ts';
-import { codeOf } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { type Entry, INTENT_FRESH, sendingSpan } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
@@ -96,6 +96,25 @@ const LOOK = 100;
 export async function untilSteady({ clock, store, stopping }: Context): Promise<boolean> {
   while (!store.isSteady() && !stopping.aborted) await clock.sleep(LOOK, stopping);
   return store.isSteady();
+}
+
+/** After a turn of so many milliseconds, a person may have cancelled the batch while nothing could be withdrawn. */
+const LONG_TURN = 1_000;
+
+/** Whether the batch was cancelled while the order waited for its turn since `asked`. */
+export async function wasCancelled({ context, book }: Line, { batch }: Entry, asked: number): Promise<boolean> {
+  return context.clock.monotonic() - asked >= LONG_TURN && (await book.batches.isCancelled(batch));
+}
+
+/** Undefined where none can be had: that pauses delivery. */
+export async function takeToken({ partner, breaker }: Line): Promise<BearerToken | undefined> {
+  try {
+    return await partner.tokens.get();
+  } catch (thrown) {
+    const error = toError(thrown);
+    await breaker.trip(error instanceof PoSyncError ? error.code : 'token-unavailable', error.message);
+    return undefined;
+  }
 }
 
 /** Makes the intent durable. False when somebody else changed the order meanwhile, or Redis refused the intent. */

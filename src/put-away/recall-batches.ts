@@ -53,9 +53,18 @@ export function createRecallOfBatches({ config, store, side: { batches }, log }:
     await recall.enter(await recalledBatch(report, open, config));
   }
 
+  /** A batch that is in progress again, because Redis lost its end, stays cancelled. */
+  async function recallCancellations(): Promise<void> {
+    for (const { batch, cancelled } of await batches.underWay()) {
+      const by = cancelled ? undefined : (await readReport(join(reports, batch)).catch(() => undefined))?.cancelledBy;
+      if (by) await batches.cancel(batch, { at: Date.parse(by.at), who: by.who });
+    }
+  }
+
   return async (): Promise<void> => {
     const epoch = batches.epoch();
     if (epoch === recalledIn) return;
+    await recallCancellations();
     let recalled = 0;
     for await (const { report, folder } of lostReports({ config, batches })) {
       const { batch } = report;

@@ -285,6 +285,37 @@ describe('delivery', () => {
     expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([{ who: 'anna', what: 'cancelled' }]);
   });
 
+  it('sends no order of a batch that was canceled while it waited for the end of a pause', async () => {
+    await using rig = await openDeliveryRig({ faults: { faults: [] } });
+    await rig.breaker.hold('ledger-rolled-back', 'the list is read first');
+    await rig.submit('b1', numbersOf(60));
+    await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
+    // As while the list is read: nothing is withdrawn then.
+    await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
+    await setTimeout(1_000);
+    await rig.breaker.release('ledger-rolled-back');
+    await rig.settled();
+    expect(rig.stored().size).toBe(0);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 0, cancelled: 60 } });
+  });
+
+  it('sends an order of a canceled batch again that had an outcome, when a person wants that', async () => {
+    const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 }];
+    await using rig = await openDeliveryRig({ faults: { faults } });
+    await rig.submit('b1', numbersOf(2));
+    await rig.settled();
+    await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
+    const [refused] = await rig.ledger.lookup(['PO-0001']);
+    if (refused?.kind !== 'open') throw new Error('not refused');
+    const job = rig.queue.nameJob();
+    const step = next(refused.entry, { kind: 'retry', at: rig.store.time.now(), job, delay: 0 }, policy);
+    expect(await rig.ledger.take(refused.entry, step)).toBe(true);
+    await rig.queue.add([{ id: job, name: 'again', batch: 'b1', numbers: ['PO-0001'] }]);
+    await until('the order', () => rig.stored().size === 2);
+    await rig.settled();
+    expect(await rig.ledger.lookup(['PO-0001'])).toMatchObject([{ kind: 'accepted' }]);
+  });
+
   it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {
     const refuse = {
       kind: 'answer',

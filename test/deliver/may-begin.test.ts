@@ -100,7 +100,7 @@ async function tryOne({ took, turn = 'at once', waited = 0, meanwhile, isHeldFro
       seen.released = true;
     },
   };
-  const end = await attempt(line, entryOf(), place);
+  const end = await attempt(line, entryOf(), place, line.context.clock.monotonic());
   return { ...seen, end };
 }
 

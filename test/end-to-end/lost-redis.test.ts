@@ -68,6 +68,30 @@ it('after Redis has lost its data, an unreadable file stays dismissed that was r
   expect(report).toMatchObject({ state: 'unreadable', cancelledBy: { who: expect.any(String) } });
 });
 
+it('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await place.run(['pause', '--reason', 'test']);
+  const orders = Array.from({ length: 5 }, (_, i) => `NO-${i},NEW,A,1\n`).join('');
+  await place.drop('wrong.csv', `${HEAD}\n${orders}`);
+  expect((await place.run(['start', '--once'])).code).toBe(2);
+  const keys = await client.keys('*');
+  const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  await place.run(['batches', 'cancel', 'wrong.csv', '--yes']);
+  await place.run(['start', '--once']);
+  const [before] = await place.reportsNow();
+  expect(before).toMatchObject({ state: 'finished', counts: { cancelled: 5 } });
+
+  await client.flushdb();
+  for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+  await place.run(['resume']);
+  await place.run(['start', '--once', '--max-wait', '60s']);
+  expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts: { accepted: 0, cancelled: 5 } });
+  expect([...place.stored().keys()]).toEqual([]);
+  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({

@@ -1126,9 +1126,37 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the withdrawal of an order that was being sent when its file was cancelled',
     file: 'src/deliver/delivery.ts',
-    find: "if (await isWithdrawn(before, deps)) return 'done';",
+    find: "if (current !== entry && (await isWithdrawn(current, deps))) return 'done';",
     replace: '',
     tests: ['test/deliver/delivery.test.ts'],
+  },
+  {
+    without: 'the withdrawal of an order whose file was cancelled while it waited for its turn',
+    file: 'src/deliver/attempt.ts',
+    find: "if (await wasCancelled(line, entry, asked)) return needless(line, pass, { kind: 'again', entry: { ...entry } });",
+    replace: '',
+    tests: ['test/deliver/delivery.test.ts'],
+  },
+  {
+    without: 'the withdrawal only of orders without an outcome',
+    file: 'src/deliver/delivery.ts',
+    find: ' || (await book.batches.counted(batch))(ordinal)',
+    replace: '',
+    tests: ['test/deliver/delivery.test.ts'],
+  },
+  {
+    without: 'cancellations that Redis lost',
+    file: 'src/put-away/recall-batches.ts',
+    find: 'await recallCancellations();',
+    replace: '',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
+    without: 'the doubt of a value that a program restored',
+    file: 'src/parse/fix-rows.ts',
+    find: 'isMade ? heldReadings(was, row) : readingsOf(value, row, table)',
+    replace: 'isMade ? undefined : readingsOf(value, row, table)',
+    tests: ['test/validate/fix-file-mistakes.test.ts'],
   },
   {
     without: 'fresh intents after a wait for a place',

@@ -5,6 +5,7 @@ import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
+import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type BatchView, CORRECT_FILE } from './list-batches.ts';
 
@@ -111,6 +112,8 @@ export function cancelledBy({ state, counts, cancelled, cancelledBy: by }: Batch
 
 async function cancelUnsent(batch: string, context: OperatorContext): Promise<number> {
   let cancelled = 0;
+  // What waits may be at the API: the daemon withdraws it after the list was read.
+  if ((await createRebuildRequest(context.store).pending()) !== undefined) return 0;
   for await (const entries of ordersUnderWay([batch], {
     ledger: context.ledger,
     redis: context.store.redis,
