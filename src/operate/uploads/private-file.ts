@@ -17,7 +17,11 @@ export async function openPrivateFile(
   content: string | Uint8Array = '',
 ): Promise<PrivateFile> {
   const folder = path.join(uploadsOf(config), randomUUID());
-  await makePath(folder, PRIVATE_FOLDER);
+  await makePath(folder, PRIVATE_FOLDER).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    // A daemon removed the empty folder of uploads in between.
+    return makePath(folder, PRIVATE_FOLDER);
+  });
   const file = path.join(folder, name);
   await writeFile(file, content, { mode: 0o600, flag: 'wx' });
   return { path: file, name, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
