@@ -75,7 +75,11 @@ function lettersOf(text: string, umlaut: '' | 'e'): string {
 
 /** Also the feminine forms of Romance languages. */
 function formsOf(word: string): string[] {
-  const forms = [word, ...(/é$/.test(word) ? [`${word}e`] : []), ...(/o$/.test(word) ? [word.replace(/o$/, 'a')] : [])];
+  const forms = [
+    word,
+    ...(word.endsWith('é') ? [`${word}e`] : []),
+    ...(word.endsWith('o') ? [word.replace(/o$/, 'a')] : []),
+  ];
   return forms.flatMap((form) => [lettersOf(form, ''), lettersOf(form, 'e')]);
 }
 
