@@ -31,7 +31,7 @@ export const MEANINGS: Record<Outcome, string> = {
   refused: 'refused by the API; not sent again automatically',
   failed: 'attempts used up',
   inDoubt: 'may or may not exist at the API',
-  cancelled: 'withdrawn, never sent',
+  cancelled: 'withdrawn; the API does not have it',
 };
 
 /** ISO 8601 in UTC, for data, from milliseconds since 1970. */

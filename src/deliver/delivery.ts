@@ -6,14 +6,14 @@ import { type Entry, intentsAhead } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST, withdraw } from '../ledger/job.ts';
 import { isSendable } from '../ledger/state-machine/step.ts';
-import { deliveryTrouble } from '../log/events/delivery.ts';
+import { deliveryTrouble, orderWithdrawn } from '../log/events/delivery.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import { createSweeper } from '../queue/sweeper.ts';
 import type { Context } from '../redis/store.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
-import { type DeliveryEvents, type Line, untilSteady } from './may-begin.ts';
+import { type DeliveryEvents, isCalledOff, type Line, untilSteady } from './may-begin.ts';
 import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
@@ -112,10 +112,12 @@ async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps)
   return open.filter((_, i) => !isOver[i]);
 }
 
-/** Of a canceled batch, nothing is sent any more, unless it had an outcome and a person wanted it sent afterwards. */
+/** Withdraws an order that is not to be sent any more; one that was changed meanwhile is somebody else's. */
 async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps): Promise<boolean> {
-  const { batch, ordinal } = entry;
-  if (!(await book.batches.isCancelled(batch)) || (await book.batches.counted(batch))(ordinal)) return false;
+  const { batch, order } = entry;
+  if (!(await isCalledOff(book, entry))) return false;
   const who = (await book.batches.find(batch))?.cancelledBy?.who ?? '';
-  return withdraw(entry, { at: context.store.time.now(), who, what: 'cancelled' }, { ...book, queue });
+  const isDone = await withdraw(entry, { at: context.store.time.now(), who, what: 'cancelled' }, { ...book, queue });
+  if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber });
+  return true;
 }

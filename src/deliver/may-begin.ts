@@ -102,8 +102,13 @@ export async function untilSteady({ clock, store, stopping }: Context): Promise<
 const LONG_TURN = 1_000;
 
 /** Whether the batch was cancelled while the order waited for its turn since `asked`. */
-export async function wasCancelled({ context, book }: Line, { batch }: Entry, asked: number): Promise<boolean> {
-  return context.clock.monotonic() - asked >= LONG_TURN && (await book.batches.isCancelled(batch));
+export async function wasCancelled({ context, book }: Line, entry: Entry, asked: number): Promise<boolean> {
+  return context.clock.monotonic() - asked >= LONG_TURN && (await isCalledOff(book, entry));
+}
+
+/** Of a canceled batch, nothing is sent any more, unless it had an outcome and a person wanted it sent afterwards. */
+export async function isCalledOff({ batches }: EnvironmentLedger, { batch, ordinal }: Entry): Promise<boolean> {
+  return (await batches.isCancelled(batch)) && !(await batches.counted(batch))(ordinal);
 }
 
 /** Undefined where none can be had: that pauses delivery. */

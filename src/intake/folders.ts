@@ -138,7 +138,7 @@ export function folderError(error: unknown, folder: string): PoSyncError {
     case 'ENOENT':
       return new PoSyncError('folder-missing', `The folder ${folder} does not exist.`, {
         ...more,
-        remedy: `Create it (mkdir -p '${folder}'), mount its share, or correct its path in the configuration.`,
+        remedy: `If it was used before, mount its share or move it back. Create a new one with mkdir -p '${folder}', or correct its path in the configuration.`,
       });
     case 'ENOTDIR':
       return new PoSyncError('folder-missing', `${folder} is not a folder.`, {

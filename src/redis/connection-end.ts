@@ -66,7 +66,7 @@ const MOST_LOSSES = 1_000;
 /**
  * `isSteady`: false while the connection is lost, and shortly after it is back from a restart or a failover. A Redis that comes back
  * may have lost what another daemon wrote last, and only that daemon knows: nothing is sent until it has had the time to say so.
- * `timesLost`: how often the connection was lost within a minute; 0 while it is steady.
+ * `timesLost`: how often the connection was lost within a minute.
  */
 export type Steadiness = { isSteady: () => boolean; timesLost: () => number };
 
@@ -87,7 +87,7 @@ export function watchSteadiness(redis: Pick<Redis, 'on' | 'info'>, clock: Pick<C
   });
   redis.on('ready', () => void recognize(clock.monotonic()));
   void recognize(since);
-  return { isSteady, timesLost: () => (isSteady() ? 0 : lately().length) };
+  return { isSteady, timesLost: () => lately().length };
 
   async function recognize(at: number): Promise<void> {
     const before = connection;
@@ -118,6 +118,18 @@ export const LOST_REMEDY =
 /** `it was lost 14 times within a minute`, of Redis. */
 export function lostText(times: number): string {
   return `it was lost ${times === 1 ? 'once' : `${times} times`} within a minute`;
+}
+
+type Losses = { redisLost?: number; isUnsteady?: boolean };
+
+/** Whether a person should look at the connections of a daemon: one or two were lost with a restart of Redis. */
+export function isOftenLost({ redisLost = 0, isUnsteady = false }: Losses): boolean {
+  return isUnsteady || redisLost > 2;
+}
+
+/** `sends no orders because of Redis: it was lost 14 times within a minute`. */
+export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string {
+  return `${isUnsteady ? 'sends no orders because of Redis' : 'Redis'}: ${lostText(redisLost)}`;
 }
 
 /** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */

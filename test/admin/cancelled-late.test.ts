@@ -40,7 +40,7 @@ it('a cancellation that stops no order says so: when it is made, on the pages, a
     return text.includes('class="note') && text;
   });
   expect(note).toMatch(
-    /class="note bad"[^>]*>Too late: no order of \S+ could be cancelled; 1 order may have been sent/,
+    /class="note \w+"[^>]*>No order of \S+ cancelled yet; 1 order may have been sent: it is cancelled if/,
   );
 
   await place.setFaults([]);

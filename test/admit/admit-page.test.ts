@@ -468,12 +468,12 @@ it('a cancellation names what was accepted before, and that the rest of the file
     '2 orders of b1 cancelled.',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 56, underWay: 2, reading: false })).toBe(
-    "Too late: no order of b1 could be cancelled; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent: those that the API's list does not show are cancelled.",
+    "No order of b1 cancelled yet; 56 orders had been accepted before (results.csv of its report lists them); 2 orders may have been sent: those that the API's list does not show are cancelled.",
   );
   expect(cancelledText(batch, { cancelled: 1, accepted: 2, underWay: 0, reading: false }, LISTED_ON_PAGE)).toBe(
     '1 order of b1 cancelled; 2 orders had been accepted before (when the file is finished, its page has them as a spreadsheet).',
   );
   expect(cancelledText(batch, { cancelled: 0, accepted: 0, underWay: 0, reading: false })).toBe(
-    '0 orders of b1 cancelled.',
+    'No order of b1 cancelled.',
   );
 });

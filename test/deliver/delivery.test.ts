@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
+import { withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { policy } from '../support/entry.ts';
@@ -297,6 +298,23 @@ describe('delivery', () => {
     await rig.settled();
     expect(rig.stored().size).toBe(0);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 0, cancelled: 60 } });
+  });
+
+  it('sends other orders while those of a canceled batch still wait for their turn under the rate limit', async () => {
+    await using rig = await openDeliveryRig({ environment: { rateLimit: { max: 10, per: 1_000 } } });
+    await rig.submit('b1', numbersOf(60));
+    await until('some calls', () => rig.stored().size > 2);
+    await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
+    // As the command does: those in hand do not know it.
+    for (const one of await rig.ledger.lookup(numbersOf(60))) {
+      if (one.kind !== 'open') continue;
+      const action = { at: rig.store.time.now(), who: 'anna', what: 'cancelled' } as const;
+      await withdraw(one.entry, action, { ledger: rig.ledger, queue: rig.queue, policy });
+    }
+    await rig.submit('b2', ['OTHER-1', 'OTHER-2']);
+    await until('the other orders', () => rig.stored().has('OTHER-1') && rig.stored().has('OTHER-2'), 30_000);
+    await rig.settled(30_000);
+    expect(await rig.queue.look(1)).toMatchObject({ jobs: [] });
   });
 
   it('sends an order of a canceled batch again that had an outcome, when a person wants that', async () => {

@@ -79,6 +79,7 @@ it('after Redis came back from before a cancellation, the file stays cancelled, 
   const keys = await client.keys('*');
   const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
   await place.run(['batches', 'cancel', 'wrong.csv', '--yes']);
+  await place.run(['resume']);
   await place.run(['start', '--once']);
   const [before] = await place.reportsNow();
   expect(before).toMatchObject({ state: 'finished', counts: { cancelled: 5 } });

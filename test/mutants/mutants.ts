@@ -1139,8 +1139,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the withdrawal only of orders without an outcome',
-    file: 'src/deliver/delivery.ts',
-    find: ' || (await book.batches.counted(batch))(ordinal)',
+    file: 'src/deliver/may-begin.ts',
+    find: ' && !(await batches.counted(batch))(ordinal)',
     replace: '',
     tests: ['test/deliver/delivery.test.ts'],
   },

@@ -131,7 +131,7 @@ describe('ledger time', () => {
     await busy();
     const self = { pid: 1, version: '0' };
     {
-      await using ended = openHeartbeat({ ...store, timesLost: () => 0, id: 'ended', self });
+      await using ended = openHeartbeat({ ...store, timesLost: () => 0, isSteady: () => true, id: 'ended', self });
       await ended.beat();
     }
     await store.redis.hset(store.keys.identity, { last: (await redisClock()) - STEP });

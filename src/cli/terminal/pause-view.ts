@@ -28,7 +28,7 @@ import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { goneText } from '../../operate/own-folders.ts';
 import { countSettled } from '../../order/outcome.ts';
-import { lostText } from '../../redis/connection-end.ts';
+import { isOftenLost, lossText } from '../../redis/connection-end.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 
@@ -206,10 +206,9 @@ export function noticeFacts({ daemons, now }: Status, paint: Paint): [string, st
 export function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {
   if (daemons.length === 0)
     return `${paint('bad', 'none running')}; start one with ${start}, or with your service manager if it runs po-sync`;
-  const each = daemons.map(({ host, pid, since, version, role, silentMs, redisLost }) => {
+  const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
-    const loss =
-      redisLost === undefined ? '' : `, ${paint('bad', `sends nothing because of Redis: ${lostText(redisLost)}`)}`;
+    const loss = isOftenLost(daemon) ? `, ${paint('bad', lossText(daemon))}` : '';
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}`;
   });
   return `${daemonCounts(daemons)}: ${each.join(', ')}`;

@@ -53,9 +53,12 @@ export function privateRedisLoading(log: Log, facts: { port: number }): void {
   log.info({ event: 'private-redis-loading', ...facts }, 'private Redis loads its data');
 }
 
-/** The server ended while in use; it is started again. */
+/** The server ended while in use, or its connection did; it is adopted or started again. */
 export function privateRedisLost(log: Log, facts: { port: number }): void {
-  log.warn({ event: 'private-redis-lost', ...facts }, 'private Redis has ended, starting it again');
+  log.warn(
+    { event: 'private-redis-lost', ...facts },
+    'private Redis was lost; it is adopted if it still runs, or started again',
+  );
 }
 
 /** Attempt number `attempt` to start the server again failed. */

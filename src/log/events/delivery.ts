@@ -47,8 +47,14 @@ export function doubtSettled(
 ): void {
   if (facts.outcome === 'retry') log.tracer?.doubtEnded(doubt.of, doubt.at);
   const line = { event: 'doubt-settled', ...facts };
-  if (facts.outcome === 'retry') log.info(line, "the API's list does not show the order, it is sent again");
+  if (facts.outcome === 'retry')
+    log.info(line, "the API's list does not show the order; it is sent again, unless its file was cancelled");
   else log.info(line, "order in doubt settled by the API's list");
+}
+
+/** An order of a cancelled file that was being sent, or waited for its turn, at that moment. */
+export function orderWithdrawn(log: Log, facts: { batch: string; order: string }): void {
+  log.info({ event: 'order-withdrawn', ...facts }, 'the file of the order was cancelled; the order is not sent');
 }
 
 /** The API's list shows an order more than once. */

@@ -67,9 +67,9 @@ function unreadIn({ inspection, counts }: Batch, underWay: number): number {
   return Math.max((inspection?.orders ?? 0) - countSettled(counts) - underWay, 0);
 }
 
-/** Whether a cancellation stopped no order, and some were or may have been sent. */
+/** Whether a cancellation stopped no order, and can stop none any more. */
 export function isInVain({ cancelled, accepted, underWay, reading, unread = 0 }: Cancelled): boolean {
-  return cancelled === 0 && !reading && unread === 0 && accepted + underWay > 0;
+  return cancelled === 0 && !reading && unread === 0 && underWay === 0 && accepted > 0;
 }
 
 /** Where a person finds the accepted orders of a cancelled file: with a shell, or on its page. */
@@ -91,7 +91,7 @@ export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled, l
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
   if (isInVain(end)) return `Too late: no order of ${batch} could be cancelled${more}.`;
-  return `${counted(cancelled, 'order')} of ${batch} cancelled${more}.`;
+  return `${cancelled === 0 ? 'No order' : counted(cancelled, 'order')} of ${batch} cancelled${cancelled === 0 && underWay > 0 ? ' yet' : ''}${more}.`;
 }
 
 function underWayText(orders: number): string {

@@ -131,7 +131,7 @@ export async function unknownOrder(order: string, context: OperatorContext): Pro
   const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   const perhaps = near.length === 0 ? await perhapsUnread(context.batches) : '';
   return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.${guess}${perhaps}`, {
-    remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read.${unread}`,
+    remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read, and those of a file that was just cancelled with its report.${unread}`,
     facts: { order, environment },
   });
 }

@@ -14,7 +14,7 @@ import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledge
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
-import { LOST_REMEDY, lostText } from '../../redis/connection-end.ts';
+import { isOftenLost, LOST_REMEDY, lossText } from '../../redis/connection-end.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
 import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
@@ -57,11 +57,9 @@ async function checkFoldersGone(place: Place): Promise<Finding[]> {
   return [...each.values()].map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY));
 }
 
-/** A connection that was lost once may have been a restart of Redis; the next heartbeat is without it. */
-function lostRedis({ pid, redisLost = 0 }: Pick<LivingDaemon, 'pid' | 'redisLost'>): Finding[] {
-  if (redisLost === 0) return [];
-  const message = `process ${pid} sends no orders because of Redis: ${lostText(redisLost)}`;
-  return [{ check: 'daemon', state: 'warn', message, remedy: LOST_REMEDY }];
+function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
+  if (!isOftenLost(losses)) return [];
+  return [{ check: 'daemon', state: 'warn', message: `process ${pid}: ${lossText(losses)}`, remedy: LOST_REMEDY }];
 }
 
 /** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */

@@ -229,7 +229,7 @@ export function unusable(check: string, folder: string, error: unknown): Finding
 }
 
 const REASONS: Record<string, [reason: string, remedy?: string]> = {
-  ENOENT: ['does not exist', 'Create or mount it, or correct its path.'],
+  ENOENT: ['does not exist', 'Mount it or move it back, or correct its path. Create it only if it is new.'],
   ENOTDIR: ['is not a folder', 'Remove or rename the file with its name, or correct its path.'],
   EROFS: ['cannot be written: its file system is read-only (EROFS)'],
   ENOSPC: ['cannot be written: its disk is full (ENOSPC)'],

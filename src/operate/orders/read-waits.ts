@@ -65,7 +65,7 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
 
 /** That Redis is lost again and again, where no daemon has a connection that lasts. */
 function lostBy(daemons: readonly LivingDaemon[]): Pick<Surroundings, 'redisLost'> {
-  const times = daemons.map(({ redisLost = 0 }) => redisLost);
+  const times = daemons.map(({ redisLost = 0, isUnsteady }) => (isUnsteady ? redisLost : 0));
   return times.length > 0 && times.every((one) => one > 0) ? { redisLost: Math.max(...times) } : {};
 }
 

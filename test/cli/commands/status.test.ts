@@ -95,9 +95,9 @@ describe('the status', () => {
 
   it('shows that a daemon sends nothing because it loses Redis again and again', () => {
     const [daemon] = STATUS.daemons;
-    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, redisLost: 14 }] : [] };
+    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, redisLost: 14, isUnsteady: true as const }] : [] };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      'host-a:4711 for 2 h (0.1.0), sends nothing because of Redis: it was lost 14 times within a minute\n',
+      'host-a:4711 for 2 h (0.1.0), sends no orders because of Redis: it was lost 14 times within a minute\n',
     );
   });
 

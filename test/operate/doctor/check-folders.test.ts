@@ -54,7 +54,7 @@ reports: { path: ${temp.path}/reports }
     await writeFile(path.join(temp.path, 'reports'), '');
     expect(await check()).toMatchObject({
       'folder reports': ['fail', `${temp.path}/reports is not a folder`, expect.stringContaining('Remove or rename')],
-      'inbox inbox': ['fail', `${temp.path}/inbox does not exist`, expect.stringContaining('Create or mount it')],
+      'inbox inbox': ['fail', `${temp.path}/inbox does not exist`, expect.stringContaining('Mount it or move it back')],
     });
   });
 

@@ -26,7 +26,7 @@ describe('the orders that wait', () => {
   /** A daemon of this environment is alive until `Symbol.asyncDispose`. */
   async function startBeating(role?: 'intake' | 'delivery', timesLost = () => 0) {
     const self = { pid: process.pid, version: '1', ...(role && { role }) };
-    const heart = openHeartbeat({ ...rig.store, timesLost, id: `d-${role}`, self });
+    const heart = openHeartbeat({ ...rig.store, timesLost, isSteady: () => timesLost() === 0, id: `d-${role}`, self });
     await heart.beat();
     return heart;
   }
