@@ -111,27 +111,6 @@ async function runOf(redis: Pick<Redis, 'info'>): Promise<string | undefined> {
   return run === undefined ? undefined : `${run} ${history ?? ''}`;
 }
 
-/** For a Redis that is lost again and again: orders are sent when a connection has lasted for some seconds. */
-export const LOST_REMEDY =
-  'Find out what ends the connections: the log of Redis, a proxy or firewall between, an idle timeout, or a restart in a loop.';
-
-/** `it was lost 14 times within a minute`, of Redis. */
-export function lostText(times: number): string {
-  return `it was lost ${times === 1 ? 'once' : `${times} times`} within a minute`;
-}
-
-type Losses = { redisLost?: number; isUnsteady?: boolean };
-
-/** Whether a person should look at the connections of a daemon: one or two were lost with a restart of Redis. */
-export function isOftenLost({ redisLost = 0, isUnsteady = false }: Losses): boolean {
-  return isUnsteady || redisLost > 2;
-}
-
-/** `sends no orders because of Redis: it was lost 14 times within a minute`. */
-export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string {
-  return `${isUnsteady ? 'sends no orders because of Redis' : 'Redis'}: ${lostText(redisLost)}`;
-}
-
 /** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */
 export function explainLoss(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown.message !== CONNECTION_ENDED) return thrown;

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Source } from '../../config/config.ts';
 import { count, duration, orders } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
+import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import type { Problem } from '../../order/record.ts';
 import { shorten, trimBlanks } from '../../order/text.ts';
-import { LOST_REMEDY } from '../../redis/connection-end.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
 import { type Format, hanging, printable } from '../terminal/print.ts';
 

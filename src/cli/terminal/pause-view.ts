@@ -18,6 +18,8 @@ import {
   causeText,
   type EndedPause,
   endOf,
+  isOftenLost,
+  lossText,
   pauseAdvice,
   pausedText,
   type ShownPause,
@@ -28,7 +30,6 @@ import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import { goneText } from '../../operate/own-folders.ts';
 import { countSettled } from '../../order/outcome.ts';
-import { isOftenLost, lossText } from '../../redis/connection-end.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { type Column, table } from './table.ts';
 

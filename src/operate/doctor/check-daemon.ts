@@ -14,9 +14,8 @@ import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledge
 import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
-import { isOftenLost, LOST_REMEDY, lossText } from '../../redis/connection-end.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
-import { causeText, pauseRemedy } from '../delivery/pause-delivery.ts';
+import { causeText, isOftenLost, LOST_REMEDY, lossText, pauseRemedy } from '../delivery/pause-delivery.ts';
 import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';

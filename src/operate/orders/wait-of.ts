@@ -4,7 +4,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import type { ListFailure } from '../../reconcile/list-pace.ts';
-import { lostText } from '../../redis/connection-end.ts';
+import { lostText } from '../delivery/pause-delivery.ts';
 
 /**
  * What an order without an outcome waits for. `person`: a decision; `release`: its batch is held; `daemon`: none is running;
