@@ -82,7 +82,8 @@ it('pages say that a long file is being sent while it is still read', async () =
   const faults = { faults: [{ kind: 'delay', by: '20ms' }] };
   await using place = await openWorkplace({ faults, delivery: ', concurrency: 8' });
   const person = await openOperator(place, place.start(['start']));
-  await place.drop('long.csv', csvOf(2000));
+  // Far more than may wait, however quick the machine is.
+  await place.drop('long.csv', csvOf(20_000));
   const shows = (path: string, wanted: RegExp) =>
     until(`${path} shows ${wanted}`, async () => wanted.exec(textOf((await person.page(path)).text))?.[0]);
   const shown = /long\.csvinboxsending, still reading/;

@@ -85,7 +85,7 @@ it('an inbox that vanishes under a daemon needs a person: status, a metric and n
   });
   const reason = `The folder ${place.inbox} does not exist.`;
   expect(shown).toMatchObject({ code: 2, notTaken: [{ source: 'inbox', reason }], sources: [{ state: 'missing' }] });
-  expect((await place.run(['status'])).out).toContain(`source inbox: ${reason} Create it`);
+  expect((await place.run(['status'])).out).toContain(`source inbox: ${reason} If it was used before, mount`);
   await until('the metric', async () => (await metric()) === '1');
   await until('the notice', async () => (await kinds())?.join() === 'lost');
 
