@@ -198,7 +198,9 @@ test('a port in use and a missing inbox end it with remedies that it accepts', a
   expect(await once(second.setup, 'close')).toEqual([1, null]);
   expect(second.lines.slice(1)).toEqual([
     `po-sync: The folder ${path.join(root, 'inbox')} does not exist.`,
-    expect.stringMatching(/^ {2}Create it \(mkdir -p /),
+    expect.stringMatching(
+      /^ {2}If it was used before, mount its share or move it back\. Create a new one with mkdir -p /,
+    ),
     'po-sync: the daemon did not start; its configuration is config/sandbox.yaml',
   ]);
 });
