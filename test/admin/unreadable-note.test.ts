@@ -43,11 +43,15 @@ it('the list of open orders says how many files could not be read, and links exa
   };
   const file = (name: string) => ['', name, 'file could not be read'];
   const order = ['PO-1', 'open.csv', 'invalid'];
-  expect(await inSheet('')).toEqual([file('photo.csv'), file('scan.csv'), order]);
+  // Two files of one second have no certain sequence.
+  const [first, second, third] = await inSheet('');
+  expect([first, second]).toEqual(expect.arrayContaining([file('photo.csv'), file('scan.csv')]));
+  expect(third).toEqual(order);
   expect(await inSheet('?q=scan')).toEqual([file('scan.csv')]);
   expect(await inSheet('?since=2100-01-01')).toEqual([]);
   expect(await inSheet('?kind=invalid')).toEqual([order]);
-  const [, photo = []] = (await rowsIn(person, '/api/v1/dead-letters.xlsx')).rows;
+  const { rows } = await rowsIn(person, '/api/v1/dead-letters.xlsx');
+  const photo = rows.find((row) => row.includes('photo.csv')) ?? [];
   expect(photo[6]).toMatch(/photo\.csv.*column|header/i);
 
   await place.drop('photo.csv', sheet('PO-2,NEW,A,1'));
