@@ -110,7 +110,11 @@ function listFinding(end: ListEnd, baseUrl: string, took: number): Finding {
 /** Behind the prefix, 404 can mean that the API offers no list. Elsewhere nothing says that the API is there at all. */
 function wrongAddress(baseUrl: string): Finding {
   const message = `${baseUrl}/purchase-orders does not exist (HTTP 404), and baseUrl ${NO_API_PREFIX}; no order can be delivered`;
-  return failure('API', new Error(message), 'Correct baseUrl. If orders wait already, the next start says how they follow.');
+  return failure(
+    'API',
+    new Error(message),
+    'Correct baseUrl. If orders wait already, the next start says how they follow.',
+  );
 }
 
 function dateOf(end: HttpEnd, ours: number): { theirs: number; ours: number } | undefined {
