@@ -114,10 +114,8 @@ async function ingest(file: ClaimedFile, { at, isNew }: Claim, deps: IngestDeps)
     const signal = AbortSignal.any([stopping, lease.signal]);
     return await readClaimed(file, batch, since, signal, deps).catch(async (error: unknown): Promise<Ingested> => {
       if (codeOf(error) !== 'file-missing') throw error;
-      const gone = fileGone(file);
-      // In failed/ it is where po-sync moved it.
-      if (!batch.cancelled && batch.turnedAway === undefined) throw gone;
-      const sha256 = await deps.onUnreadable(batch, gone, since);
+      // Where po-sync moved it, it is not missing.
+      const sha256 = await deps.onUnreadable(batch, fileGone(file), since);
       if (sha256 === undefined) throw forgotten(file);
       return batch.turnedAway === undefined ? { end: 'admitted' } : { end: 'unreadable', sha256 };
     });

@@ -13,7 +13,7 @@ import type { Context } from '../redis/store.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
-import { type DeliveryEvents, isCalledOff, type Line, untilSteady } from './may-begin.ts';
+import { type DeliveryEvents, isCalledOff, type Line, untilComplete, untilSteady } from './may-begin.ts';
 import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
@@ -108,6 +108,8 @@ async function deliver(
 /** The orders of a job without those that are withdrawn. */
 async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps): Promise<readonly Entry[]> {
   if (!(await deps.book.batches.isCancelled(batch))) return open;
+  // Here once for all of them.
+  await untilComplete(deps.context);
   const isOver = await Promise.all(open.map((entry) => isWithdrawn(entry, deps)));
   return open.filter((_, i) => !isOver[i]);
 }
@@ -115,7 +117,7 @@ async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps)
 /** Withdraws an order that is not to be sent any more; one that was changed meanwhile is somebody else's. */
 async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps): Promise<boolean> {
   const { batch, order } = entry;
-  if (!(await isCalledOff(book, entry))) return false;
+  if (!(await isCalledOff(book, entry)) || !(await untilComplete(context))) return false;
   const who = (await book.batches.find(batch))?.cancelledBy?.who ?? '';
   const isDone = await withdraw(entry, { at: context.store.time.now(), who, what: 'cancelled' }, { ...book, queue });
   if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber });

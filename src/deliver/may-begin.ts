@@ -98,6 +98,15 @@ export async function untilSteady({ clock, store, stopping }: Context): Promise<
   return store.isSteady();
 }
 
+/**
+ * Waits until the API's list has been read into a ledger that lost something: it may show that the API has an order. False:
+ * the process stops.
+ */
+export async function untilComplete({ store: { redis, keys }, clock, stopping }: Context): Promise<boolean> {
+  while ((await redis.exists(keys.rebuild)) === 1 && !stopping.aborted) await clock.sleep(5 * LOOK, stopping);
+  return !stopping.aborted;
+}
+
 /** After a turn of so many milliseconds, a person may have cancelled the batch while nothing could be withdrawn. */
 const LONG_TURN = 1_000;
 

@@ -25,19 +25,12 @@ import { fileOf, type SettlementContext } from './put-batch-away.ts';
 /** Dead letters entered at a time. */
 const PAGE = 200;
 
-/**
- * Builds the step that enters what the reports know into a ledger that does not have it, because Redis lost its data or
- * the API has another address: finished batches, and their dead letters, so that people can close them. The orders come
- * from the API's list alone. Runs once for each epoch of the ledger.
- */
-export function createRecallOfBatches({ config, store, side: { batches }, log }: SettlementContext) {
+/** Builds the step that enters one batch, which Redis does not have, and its dead letters, so that people can close them. */
+export function createRecallOfBatch({ config, store, side: { batches } }: SettlementContext) {
   const recall = createRecall(store);
-  const reports = config.reports.path;
-  let recalledIn: string | undefined;
-
-  async function recallOne(report: Report, folder: string): Promise<void> {
+  const letterIn = createLetterSearch(config.reports.path);
+  return async (report: Report, folder: string): Promise<void> => {
     const { batch } = report;
-    const letterIn = createLetterSearch(reports);
     let [ordinal, open] = [0, 0];
     for await (const page of pages(lettersIn(folder), PAGE)) {
       const known: RecalledLetter[] = [];
@@ -51,7 +44,18 @@ export function createRecallOfBatches({ config, store, side: { batches }, log }:
     }
     await batches.recallCancellation(batch);
     await recall.enter(await recalledBatch(report, open, config));
-  }
+  };
+}
+
+/**
+ * Builds the step that enters what the reports know into a ledger that does not have it, because Redis lost its data or
+ * the API has another address. The orders come from the API's list alone. Runs once for each epoch of the ledger.
+ */
+export function createRecallOfBatches(context: SettlementContext) {
+  const { config, side, log } = context;
+  const { batches } = side;
+  const reports = config.reports.path;
+  let recalledIn: string | undefined;
 
   /** A batch that is in progress again, because Redis lost its end, stays cancelled. */
   async function recallCancellations(): Promise<void> {
@@ -65,6 +69,7 @@ export function createRecallOfBatches({ config, store, side: { batches }, log }:
     const epoch = batches.epoch();
     if (epoch === recalledIn) return;
     await recallCancellations();
+    const recallOne = createRecallOfBatch(context);
     let recalled = 0;
     for await (const { report, folder } of lostReports({ config, batches })) {
       const { batch } = report;

@@ -19,7 +19,7 @@ import { exportRemedy, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
-import { reportWithoutFile, settleGone } from './missing-file.ts';
+import { endAsReported, hasEnded, reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { joined, ordersOf } from './report-orders.ts';
 
@@ -95,7 +95,10 @@ function createSettleUnreadable(context: SettlementContext, { reportOf, putAway 
   return async (batch: Batch, error: PoSyncError, since: string): Promise<string | undefined> => {
     const { begunWith, turnedAway } = batch;
     if (error.code === 'file-missing') {
-      return turnedAway ? settleTurnedAway(batch, turnedAway) : settleGone(batch, since, context);
+      if (turnedAway) return settleTurnedAway(batch, turnedAway);
+      return batch.cancelled && !(await hasEnded(batch, config))
+        ? settleGone(batch, since, context)
+        : endAsReported(batch, error, context);
     }
     const identity = await identityOf(batch, context);
     if (begunWith !== undefined) {

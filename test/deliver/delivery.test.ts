@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
-import { withdraw } from '../../src/ledger/job.ts';
+import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { policy } from '../support/entry.ts';
@@ -298,6 +298,31 @@ describe('delivery', () => {
     await rig.settled();
     expect(rig.stored().size).toBe(0);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 0, cancelled: 60 } });
+  });
+
+  it('withdraws no order of a canceled batch before the list was read that the ledger waits for', async () => {
+    await using rig = await openDeliveryRig({ faults: { faults: [] } });
+    const { redis, keys, time } = rig.store;
+    await rig.breaker.hold('ledger-rolled-back', 'the list is read first');
+    await rig.submit('b1', numbersOf(3));
+    await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
+    await redis.hset(keys.rebuild, { why: 'rolled-back', epoch: 'e', notBefore: 0 });
+    await rig.batches.cancel('b1', { at: time.now(), who: 'anna' });
+    // As after a daemon was started again.
+    for (const one of await rig.ledger.lookup(numbersOf(3))) {
+      if (one.kind !== 'open') continue;
+      const step = next(one.entry, { kind: 'requeue', at: time.now(), job: rig.queue.nameJob() }, policy);
+      if (step.kind !== 'move' || !(await rig.ledger.take(one.entry, step))) throw new Error('not moved');
+      await rig.queue.add([aloneOf(step.entry)]);
+    }
+    await until('orders in hand again', async () => (await rig.queue.waiting()) === 0);
+    await setTimeout(1_000);
+    expect(await rig.ledger.unsettled()).toBe(3);
+    await redis.del(keys.rebuild);
+    await rig.breaker.release('ledger-rolled-back');
+    await rig.settled();
+    expect(rig.stored().size).toBe(0);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 0, cancelled: 3 } });
   });
 
   it('sends other orders while those of a canceled batch still wait for their turn under the rate limit', async () => {

@@ -2,6 +2,7 @@ import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
+import { keysOf } from '../../src/redis/keys.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -70,12 +71,18 @@ it('after Redis has lost its data, an unreadable file stays dismissed that was r
 
 it('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
   const redis = await openDatabase();
-  await using place = await openWorkplace({ redis });
+  await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const redisKeys = keysOf('staging', place.api.baseUrl);
   await place.run(['pause', '--reason', 'test']);
   const orders = Array.from({ length: 5 }, (_, i) => `NO-${i},NEW,A,1\n`).join('');
   await place.drop('wrong.csv', `${HEAD}\n${orders}`);
-  expect((await place.run(['start', '--once'])).code).toBe(2);
+  // During a pause, a run does not wait until its file has been read.
+  await until('all orders', async () => {
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    const [batch = ''] = await client.smembers(redisKeys.active);
+    return (await client.hget(redisKeys.batch(batch), 'total')) === '5';
+  });
   const keys = await client.keys('*');
   const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
   await place.run(['batches', 'cancel', 'wrong.csv', '--yes']);
@@ -91,6 +98,54 @@ it('after Redis came back from before a cancellation, the file stays cancelled, 
   expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts: { accepted: 0, cancelled: 5 } });
   expect([...place.stored().keys()]).toEqual([]);
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
+it.each([
+  ['was sent', { accepted: 4, invalid: 1, cancelled: 0 }],
+  ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],
+])('after Redis came back from before a file was read that %s, its report is kept as it was', async (how, counts) => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const copyOf = async () =>
+    Promise.all((await client.keys('*')).map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  const once = () => place.run(['start', '--once', '--max-wait', '30s']);
+  await once();
+  const empty = await copyOf();
+  if (how === 'was cancelled') await place.run(['pause', '--reason', 'test']);
+  const orders = [1, 2, 3, 4].map((no) => `GOOD-${no},NEW,A,1\n`).join('');
+  await place.drop('orders.csv', `${HEAD}\n${orders}BAD-5,NEW,A,-1\n`);
+  await once();
+  if (how === 'was cancelled') {
+    await place.run(['batches', 'cancel', 'orders.csv', '--yes']);
+    await place.run(['resume']);
+    await once();
+  }
+  const [before] = await place.reportsNow();
+  expect(before).toMatchObject({ state: 'finished', counts });
+
+  // It was claimed, and nothing of it was read.
+  const keys = keysOf('staging', place.api.baseUrl);
+  const batch = before?.batch ?? '';
+  const known = await client.hgetall(keys.batch(batch));
+  await client.flushdb();
+  for (const [key, value] of empty) if (value !== null) await client.restore(key, 0, value);
+  const { source = '', kind = '', name = '', path: from = '', startedAt = '', no = '' } = known;
+  await client.hset(keys.batch(batch), { batch, source, kind, name, path: from, startedAt, no, lastAt: startedAt });
+  await client.hset(keys.batch(batch), { state: 'reading', claimedIn: '' });
+  await client.hset(keys.batchNames, no, batch);
+  await client.zadd(keys.batches, startedAt, batch);
+  await client.sadd(keys.active, batch);
+
+  await place.run(['resume']);
+  const { code, out } = await once();
+  expect([code, out]).toEqual([0, expect.not.stringContaining('Put the file back')]);
+  expect(await place.reportsNow()).toEqual([before]);
+  const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
+  expect(shown).toMatchObject({ state: 'finished', open: before?.open, settledPath: known['settledPath'] });
+  expect(shown.counts).toEqual(before?.counts);
+  expect((await place.run(['dead-letters', 'list'])).out).toContain('BAD-5');
+  expect(place.stored().size).toBe(counts.accepted);
 });
 
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {

@@ -1138,6 +1138,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/deliver/delivery.test.ts'],
   },
   {
+    without: 'the wait for the list before an order of a cancelled file is withdrawn',
+    file: 'src/deliver/may-begin.ts',
+    find: 'while ((await redis.exists(keys.rebuild)) === 1 && !stopping.aborted)',
+    replace: 'while (false)',
+    tests: ['test/deliver/delivery.test.ts'],
+  },
+  {
+    without: 'the end of a batch as its report has it, after Redis forgot that its file was put away',
+    file: 'src/put-away/report-and-put-away.ts',
+    find: 'batch.cancelled && !(await hasEnded(batch, config))',
+    replace: 'batch.cancelled',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
     without: 'the withdrawal only of orders without an outcome',
     file: 'src/deliver/may-begin.ts',
     find: ' && !(await batches.counted(batch))(ordinal)',

@@ -28,6 +28,11 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   const letterScript = readScript(new URL('./recall-dead-letters.lua', import.meta.url));
   const batchScript = readScript(new URL('./recall.lua', import.meta.url));
 
+  /** Forgets the progress of a batch that has ended. Before `keep`. */
+  async function forget(batch: string): Promise<void> {
+    await redis.multi().del(keys.batch(batch)).srem(keys.active, batch).srem(keys.finished, batch).exec();
+  }
+
   /** Keeps dead letters of a batch. Call it for all of them before `enter`. */
   async function keep(batch: string, page: readonly RecalledLetter[]): Promise<void> {
     const used = [keys.waiting, keys.results(batch), keys.closed(batch), keys.corrected(batch)];
@@ -44,7 +49,7 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
     return (await runScript(redis, batchScript, used, args)) === 1;
   }
 
-  return { keep, enter };
+  return { forget, keep, enter };
 }
 
 function keptOf(batch: string, { letter, ordinal, closing }: RecalledLetter): string[] {
