@@ -49,7 +49,7 @@ export async function openSources(deps: SourcesDeps) {
     ...exports.map((source) => watchExport(source, deps, versions, reader.readCopy)),
   ];
 
-  async function reclaim(): Promise<void> {
+  async function reclaimAll(): Promise<void> {
     await marked.keep();
     const claims = await Promise.all(inboxes.map(leftClaims));
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
@@ -58,6 +58,21 @@ export async function openSources(deps: SourcesDeps) {
     const present = new Set(files.map(({ batch }) => batch));
     reader.keepOnly(present);
     for (const file of [...files, ...(await missingClaims(inboxes, present, deps.batches))]) await reader.resume(file);
+  }
+
+  let reclaiming: Promise<void> | undefined;
+  /** One at a time, so that no file is counted as read by two. */
+  function reclaim(): Promise<void> {
+    reclaiming ??= reclaimAll().finally(() => {
+      reclaiming = undefined;
+    });
+    return reclaiming;
+  }
+
+  /** Also what a run left that was killed: it may not be known to the ledger. */
+  async function settleOnce(): Promise<NotTaken[]> {
+    await reclaim().catch(() => undefined);
+    return settleAll(watchers);
   }
 
   return {
@@ -71,7 +86,7 @@ export async function openSources(deps: SourcesDeps) {
     /** Resumes claimed files that nobody reads: of a daemon that died, or of ours before Redis lost its memory. */
     reclaim,
     /** Hands over every file that is present now; resolves when the last one is claimed, with what cannot be taken. */
-    settleOnce: (): Promise<NotTaken[]> => settleAll(watchers),
+    settleOnce,
     /** The files that could not be taken for some time. */
     notTaken: (): NotTaken[] => watchers.flatMap((watcher) => watcher.notTaken()),
     healthy: (): boolean => watchers.every((watcher) => watcher.healthy()),

@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -254,4 +254,18 @@ describe('start --once', () => {
       ),
     });
   });
+});
+
+it('a file that a killed run claimed, and that the ledger does not know, is finished before the run ends', async () => {
+  await using place = await openWorkplace();
+  await place.run(['start', '--once']);
+  const batch = '20261101T080000Z-inbox-claimed-0badcafe';
+  const claim = path.join(place.folder, 'inbox', 'processing', batch);
+  await mkdir(claim, { recursive: true });
+  await writeFile(
+    path.join(claim, 'claimed.csv'),
+    'purchaseOrderNumber,orderState,articleCode,quantity\nGOOD-1,NEW,A,1\n',
+  );
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect(await place.reportsNow()).toMatchObject([{ batch, state: 'finished', counts: { accepted: 1 } }]);
 });
