@@ -40,7 +40,10 @@ const KINDS: readonly [Kind, RegExp][] = [
     'otherStatus',
     /^(?:pay|zahl|bezahl|finan|paiement|pago|pagamento|betaal|invoic|rechnung|faktur|bill|factur|fattur|credit|kredit|bonit|customer|kunde|client|cliente|klant|supplier|vendor|lieferant|fournisseur|proveedor|fornitore|leverancier|artic|artikel|artículo|product|produkt|material|sku|stock|lager|bestand|inventory|price|preis|user|account|konto|tax|steuer|contract|vertrag|project|projekt|sync|import|export|edi|transfer|übertrag|print|druck|e?mail|api|job|task|system).*(?:status|state|zustand)$/,
   ],
-  ['status', /status$|^(?:order|document|line|item)?state$|zustand$|^(?:estado|stato|statut)$/],
+  [
+    'status',
+    /status$|^(?:order|document|line|item)?state$|zustand$|^(?:status|statut|[ée]tat|estado|stato)(?:of(?:the)?|der|des|del?(?:la|l['’])?|du|d['’])?(?:(?:purchase)?order|commande|pedido|ordine|bestell(?:ung|ing)|auftrags?|ligne|l[íi]nea|riga|position|text|name|description|bezeichnung)?$/,
+  ],
   ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
   [
     'remark',

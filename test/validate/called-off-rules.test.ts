@@ -104,19 +104,33 @@ describe('a status', () => {
   };
   const every = Object.values(STATUS_WORDS).flatMap((all) => all.flatMap((words) => words.split(', ')));
 
-  test.each(['Status', 'Order status', 'Auftragsstatus', 'Document-State', 'Estado', 'Stato', 'statut'])(
-    'in the column %s holds its order with each word for not yet, done or over',
-    async (column) => {
-      expect(every.length).toBeGreaterThan(250);
-      expect(await sentWith(column, every)).toEqual([]);
-      expect(
-        await sentWith(
-          column,
-          every.map((word) => word.toUpperCase()),
-        ),
-      ).toEqual([]);
-    },
-  );
+  test.each([
+    'Status',
+    'Order status',
+    'Auftragsstatus',
+    'Document-State',
+    'Estado',
+    'Stato',
+    'statut',
+    'Statut commande',
+    'Statut de la commande',
+    'État',
+    'Estado del pedido',
+    'Stato ordine',
+    "Stato dell'ordine",
+    'Status Bestellung',
+    'Status of the order',
+    'Status text',
+  ])('in the column %s holds its order with each word for not yet, done or over', async (column) => {
+    expect(every.length).toBeGreaterThan(250);
+    expect(await sentWith(column, every)).toEqual([]);
+    expect(
+      await sentWith(
+        column,
+        every.map((word) => word.toUpperCase()),
+      ),
+    ).toEqual([]);
+  });
 
   test.each([
     ['pending_approval', 'PendingApproval', 'IN PRUEFUNG', 'in Prufung', 'In-Prüfung', 'livrée', 'Clôturée', 'cerrada'],
