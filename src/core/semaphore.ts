@@ -46,3 +46,14 @@ export function createSemaphore(capacity: number | (() => number)): Semaphore {
     },
   };
 }
+
+/** A task that is never run twice at a time: whoever asks while it runs shares its result. */
+export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= task().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}

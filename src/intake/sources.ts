@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { type Config, type ExportSource, mappingFor } from '../config/config.ts';
+import { type Config, type ExportSource, type InboxSource, mappingFor } from '../config/config.ts';
 import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
+import { oneAtATime } from '../core/semaphore.ts';
 import { requireOneAddress } from '../ledger/environment-ledger.ts';
 import { leftClaims, leftCopies } from './claim.ts';
 import { markInboxes, requireFolder } from './environment-marker.ts';
@@ -25,7 +26,7 @@ export type SourcesDeps = ReadingDeps & {
 
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */
 export async function openSources(deps: SourcesDeps) {
-  const { clock, log, input } = deps;
+  const { input } = deps;
   // A daemon that only delivers takes no file, and may not see the folders.
   const config = input.self?.role === 'delivery' ? { ...deps.config, sources: [] } : deps.config;
   const versions = createExportVersions(deps);
@@ -36,20 +37,11 @@ export async function openSources(deps: SourcesDeps) {
   for (const { answers } of config.sources) if (answers !== undefined) await requireFolder(answers);
   const exports = config.sources.filter((source) => source.type === 'export');
   const watchers = [
-    ...inboxes.map((source) =>
-      createInbox({
-        source,
-        environment: config.environment,
-        tableEnd: mappingFor(config, source.name),
-        clock,
-        log,
-        onReady: (path) => reader.claimAndRead(path, source),
-      }),
-    ),
+    ...inboxes.map((source) => watchInbox(source, deps, reader)),
     ...exports.map((source) => watchExport(source, deps, versions, reader.readCopy)),
   ];
 
-  async function reclaimAll(): Promise<void> {
+  const reclaim = oneAtATime(async () => {
     await marked.keep();
     const claims = await Promise.all(inboxes.map(leftClaims));
     const copies = await Promise.all(exports.map(({ name }) => leftCopies(spoolOf(config, name), name)));
@@ -58,22 +50,7 @@ export async function openSources(deps: SourcesDeps) {
     const present = new Set(files.map(({ batch }) => batch));
     reader.keepOnly(present);
     for (const file of [...files, ...(await missingClaims(inboxes, present, deps.batches))]) await reader.resume(file);
-  }
-
-  let reclaiming: Promise<void> | undefined;
-  /** One at a time, so that no file is counted as read by two. */
-  function reclaim(): Promise<void> {
-    reclaiming ??= reclaimAll().finally(() => {
-      reclaiming = undefined;
-    });
-    return reclaiming;
-  }
-
-  /** Also what a run left that was killed: it may not be known to the ledger. */
-  async function settleOnce(): Promise<NotTaken[]> {
-    await reclaim().catch(() => undefined);
-    return settleAll(watchers);
-  }
+  });
 
   return {
     /** The ledger that this host and folder had when an inbox was marked last, where it was another one. */
@@ -85,8 +62,11 @@ export async function openSources(deps: SourcesDeps) {
     take: reader.readCopy,
     /** Resumes claimed files that nobody reads: of a daemon that died, or of ours before Redis lost its memory. */
     reclaim,
-    /** Hands over every file that is present now; resolves when the last one is claimed, with what cannot be taken. */
-    settleOnce,
+    /** Takes every file that is present now, also of a killed run; resolves when the last is claimed, with what cannot be taken. */
+    settleOnce: (): Promise<NotTaken[]> =>
+      reclaim()
+        .catch(() => undefined)
+        .then(() => settleAll(watchers)),
     /** The files that could not be taken for some time. */
     notTaken: (): NotTaken[] => watchers.flatMap((watcher) => watcher.notTaken()),
     healthy: (): boolean => watchers.every((watcher) => watcher.healthy()),
@@ -104,6 +84,12 @@ async function settleAll(watchers: readonly Watch[]): Promise<NotTaken[]> {
   const settleOne = (watch: Watch) =>
     watch.settleOnce().catch((error: unknown) => [notTaken(watch.source.name, error)]);
   return (await Promise.all(watchers.map(settleOne))).flat();
+}
+
+function watchInbox(source: InboxSource, { config, clock, log }: SourcesDeps, reader: ClaimedFileReader): Watch {
+  const { environment } = config;
+  const onReady = (path: string) => reader.claimAndRead(path, source);
+  return createInbox({ source, environment, tableEnd: mappingFor(config, source.name), clock, log, onReady });
 }
 
 function watchExport(

@@ -3,7 +3,7 @@ import { CONFIRMED } from '../order/fixing.ts';
 import { calledOffIn } from '../order/other-reading.ts';
 import type { Problem } from '../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
-import { calledOffRules, ruleFor, statusWhy, type WhyNotWanted, withoutCode } from './called-off-rules.ts';
+import { calledOffRules, ruleFor, STATUS_NAME, statusWhy, type WhyNotWanted, withoutCode } from './called-off-rules.ts';
 import { cancellationKind, isNoCancellation, NO } from './cancellation-names.ts';
 
 /**
@@ -40,10 +40,7 @@ const KINDS: readonly [Kind, RegExp][] = [
     'otherStatus',
     /^(?:pay|zahl|bezahl|finan|paiement|pago|pagamento|betaal|invoic|rechnung|faktur|bill|factur|fattur|credit|kredit|bonit|customer|kunde|client|cliente|klant|supplier|vendor|lieferant|fournisseur|proveedor|fornitore|leverancier|artic|artikel|artículo|product|produkt|material|sku|stock|lager|bestand|inventory|price|preis|user|account|konto|tax|steuer|contract|vertrag|project|projekt|sync|import|export|edi|transfer|übertrag|print|druck|e?mail|api|job|task|system).*(?:status|state|zustand)$/,
   ],
-  [
-    'status',
-    /status$|^(?:order|document|line|item)?state$|zustand$|^(?:status|statut|[ée]tat|estado|stato)(?:of(?:the)?|der|des|del?(?:la|l['’])?|du|d['’])?(?:(?:purchase)?order|commande|pedido|ordine|bestell(?:ung|ing)|auftrags?|ligne|l[íi]nea|riga|position|text|name|description|bezeichnung)?$/,
-  ],
+  ['status', STATUS_NAME],
   ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
   [
     'remark',

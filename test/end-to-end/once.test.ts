@@ -243,14 +243,14 @@ describe('start --once', () => {
     });
   });
 
-  it('says on standard error why delivery is paused when the maximum wait is over', async () => {
+  it('says on standard error why delivery is paused when the maximum wait is over, and how far each file is', async () => {
     await using place = await openWorkplace({ faults: { faults: [{ kind: 'answer', status: 403 }] } });
     await place.drop('orders.csv', csvOf(1));
     const { code, err } = await place.run(['start', '--once', '--max-wait', '5s']);
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
-        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\n$/,
+        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\nNot finished: orders\.csv: 0 of 1 order is finished\.\n$/,
       ),
     });
   });

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, toError } from '../../core/errors.ts';
 import { draftPath } from '../../core/regular-file.ts';
+import { oneAtATime } from '../../core/semaphore.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { jsonReply, type Route } from './route.ts';
@@ -47,17 +48,6 @@ async function within<Result>(timeLimit: number, check: Promise<Result>, late: R
 
 function notReady(why: string): Readiness {
   return { ok: false, checks: { ready: why } };
-}
-
-/** Requests that come during a check share its result instead of starting another. */
-function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
-  let running: Promise<Result> | undefined;
-  return () => {
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
 }
 
 type ReadinessDeps = {
