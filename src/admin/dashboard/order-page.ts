@@ -67,12 +67,13 @@ function articlesPart(): Html {
   return html`<p>Only order numbers are searched, not articles. To find which accepted orders contain an article, download "accepted orders with articles and quantities" of some days on the page ${link('/batches', 'Batches')}, and search that list. The page ${link('/dead-letters', 'Orders that need you')} is also searched by article.</p>`;
 }
 
-function stateOf({ state, appearances }: OrderHistory): Html {
+function stateOf(history: OrderHistory): Html {
+  const { state, appearances } = history;
   switch (state) {
     case 'accepted':
       return badge('good', 'accepted');
     case 'nothing':
-      return badge(appearances.some(isWaiting) ? 'bad' : 'quiet', lastOutcome(appearances));
+      return badge(appearances.some(isWaiting) ? 'bad' : 'quiet', lastOutcome(history));
     case 'queued':
     case 'retry':
       return badge('quiet', 'waits to be sent');

@@ -109,12 +109,13 @@ function toFit(line: string, columns: number | undefined): string {
   return line.startsWith('  ') ? line : hanging(line, 0, columns);
 }
 
-function stateOf({ state, accepted, open, appearances }: OrderHistory): [Tone, string] {
+function stateOf(history: OrderHistory): [Tone, string] {
+  const { state, accepted, open, appearances } = history;
   switch (state) {
     case 'accepted':
       return ['good', accepted?.batch === undefined ? "accepted: the API's list shows it" : 'accepted'];
     case 'nothing':
-      return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(appearances)];
+      return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(history)];
     case 'queued':
     case 'retry':
       return open?.heldBecause === undefined ? ['plain', 'waits to be sent'] : ['bad', 'its batch is held'];
