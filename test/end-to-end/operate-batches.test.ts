@@ -436,6 +436,7 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
   daemon.child.kill('SIGTERM');
   await daemon.ended;
   expect((await place.run(['batches', 'cancel', shown.batch, '--yes'])).out).toContain('30 orders');
+  expect((await place.run(['batches', 'list'])).out).toContain('being cancelled');
   const [, number = ''] = csvOf(1).match(/^(PO-\d+),/m) ?? [];
   expect((await place.run(['explain', number])).out).toMatch(new RegExp(`^${number}  cancelled\n`));
 

@@ -153,9 +153,9 @@ export function dayFields(url: URL): Html {
 
 /** As `standingText`; it does not look as if nothing went out while the rest of a file is read. */
 export function shownStanding(view: BatchView): string {
-  const { counts, unsettled } = view.batch;
+  const { counts, unsettled, cancelled } = view.batch;
   const isSent = settledIn(view.batch) > counts.invalid + counts.cancelled;
-  const isBoth = view.standing === 'reading' && unsettled === undefined && isSent;
+  const isBoth = view.standing === 'reading' && unsettled === undefined && !cancelled && isSent;
   return isBoth ? 'sending, still reading' : standingText(view);
 }
 

@@ -187,6 +187,7 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 export function standingText({ batch, standing }: BatchView): string {
   if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
   if (standing === 'finished' && batch.cancelled) return cancelledWord(batch.counts);
+  if (batch.cancelled && (standing === 'reading' || standing === 'sending')) return 'being cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
 
