@@ -58,7 +58,7 @@ export async function endAsReported(batch: Batch, gone: PoSyncError, context: Se
   return report.sha256;
 }
 
-/** Whether its report says that it ended with its orders. */
+/** Whether its report says that it ended. */
 export async function hasEnded(
   { batch }: Pick<Batch, 'batch'>,
   { reports }: Pick<Config, 'reports'>,
@@ -66,10 +66,10 @@ export async function hasEnded(
   return (await finishedReport(join(reports.path, batch))) !== undefined;
 }
 
-/** The report of a batch that ended with its orders. */
+/** The report of a batch that ended. */
 async function finishedReport(folder: string): Promise<Report | undefined> {
   const report = await readReport(folder).catch(() => undefined);
-  return report?.finishedAt && (await hasOrders(folder)) ? report : undefined;
+  return report?.finishedAt ? report : undefined;
 }
 
 /** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */
@@ -96,14 +96,28 @@ function goneText(file: string, read: number, all: number | undefined): string {
  * Builds the check whether the claimed file of a batch in progress is there, which nobody else does while its orders wait or
  * delivery is paused. A batch whose file is gone says so, and the folder for it is created again; until the file is back.
  */
-export function createPresenceCheck({ side: { batches }, store, config, log }: SettlementContext) {
+export function createPresenceCheck(context: SettlementContext) {
+  const { side, store, config, log } = context;
+  const { batches } = side;
+
+  /** The copy of an export is nobody's to read again. */
+  async function endExport(batch: Batch): Promise<void> {
+    const lease = batch.kind === 'inbox' || batch.state !== 'reading' ? undefined : await batches.lease(batch.batch);
+    if (lease === undefined) return;
+    try {
+      await endAsReported(batch, fileGone(batch), context);
+    } finally {
+      await lease.release();
+    }
+  }
+
   return async ({ batch: name }: Batch): Promise<void> => {
     const before = await batches.find(name);
     if (before === undefined || !isClaimed(before)) return;
     const reason = fileGone(before).message;
     const isMissing = await isGone(before.path);
     // It was put away, which Redis has forgotten.
-    if (isMissing && (await hasEnded(before, config))) return;
+    if (isMissing && (await hasEnded(before, config))) return endExport(before);
     // A file is moved only after its batch is finished or turned away, so it was not moved by po-sync.
     const batch = isMissing ? await batches.find(name) : before;
     if (batch === undefined || !isClaimed(batch)) return;

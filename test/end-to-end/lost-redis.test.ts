@@ -103,9 +103,14 @@ it('after Redis came back from before a cancellation, the file stays cancelled, 
 it.each([
   ['was sent', { accepted: 4, invalid: 1, cancelled: 0 }],
   ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],
+  ['cannot be read', { accepted: 0, invalid: 0, cancelled: 0 }],
+  ['is an export', { accepted: 4, invalid: 1, cancelled: 0 }],
 ])('after Redis came back from before a file was read that %s, its report is kept as it was', async (how, counts) => {
   const redis = await openDatabase();
-  await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
+  const isExport = how === 'is an export';
+  const exported = '- { name: inbox, type: export, path: orders.csv, stable: 100ms, poll: 200ms }';
+  const pace = 'settle: 500ms, timeout: 2s';
+  await using place = await openWorkplace({ redis, pace, ...(isExport && { source: exported }) });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
   const copyOf = async () =>
     Promise.all((await client.keys('*')).map(async (key) => [key, await client.dumpBuffer(key)] as const));
@@ -114,7 +119,9 @@ it.each([
   const empty = await copyOf();
   if (how === 'was cancelled') await place.run(['pause', '--reason', 'test']);
   const orders = [1, 2, 3, 4].map((no) => `GOOD-${no},NEW,A,1\n`).join('');
-  await place.drop('orders.csv', `${HEAD}\n${orders}BAD-5,NEW,A,-1\n`);
+  const isUnreadable = how === 'cannot be read';
+  const text = `${isUnreadable ? '' : HEAD}\n${orders}BAD-5,NEW,A,-1\n`;
+  await (isExport ? writeFile(path.join(place.folder, 'orders.csv'), text) : place.drop('orders.csv', text));
   await once();
   if (how === 'was cancelled') {
     await place.run(['batches', 'cancel', 'orders.csv', '--yes']);
@@ -122,7 +129,7 @@ it.each([
     await once();
   }
   const [before] = await place.reportsNow();
-  expect(before).toMatchObject({ state: 'finished', counts });
+  expect(before).toMatchObject({ state: isUnreadable ? 'unreadable' : 'finished', counts });
 
   // It was claimed, and nothing of it was read.
   const keys = keysOf('staging', place.api.baseUrl);
@@ -138,13 +145,17 @@ it.each([
   await client.sadd(keys.active, batch);
 
   await place.run(['resume']);
+  if (isExport) await rm(path.join(place.folder, 'orders.csv'));
   const { code, out } = await once();
   expect([code, out]).toEqual([0, expect.not.stringContaining('Put the file back')]);
   expect(await place.reportsNow()).toEqual([before]);
   const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
-  expect(shown).toMatchObject({ state: 'finished', open: before?.open, settledPath: known['settledPath'] });
-  expect(shown.counts).toEqual(before?.counts);
-  expect((await place.run(['dead-letters', 'list'])).out).toContain('BAD-5');
+  expect(shown).toMatchObject({ state: before?.state, open: before?.open });
+  expect(shown.settledPath).toBe(known['settledPath']);
+  expect(shown.counts).toMatchObject(counts);
+  expect((await place.run(['dead-letters', 'list'])).out.includes('BAD-5')).toBe(!isUnreadable);
+  const { unreadable } = JSON.parse((await place.run(['--json', 'status'])).out);
+  expect(unreadable).toMatchObject(isUnreadable ? [{ batch, settledPath: known['settledPath'] }] : []);
   expect(place.stored().size).toBe(counts.accepted);
 });
 
