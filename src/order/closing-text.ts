@@ -7,9 +7,9 @@ function changeText({ place, field, from, to }: Change, isAlone: boolean): strin
   return `${where}${field}: ${place === '' ? '' : `${from || '(empty)'} → `}${to || '(empty)'}`;
 }
 
-/** The changes of an order in words. */
-export function changeTexts(changes: readonly Change[] = []): string[] {
-  const isAlone = new Set(changes.map(({ place }) => place)).size === 1;
+/** The changes of an order in words. `at`: the place that is shown beside them; other rows are named. */
+export function changeTexts(changes: readonly Change[] = [], at = changes[0]?.place ?? ''): string[] {
+  const isAlone = changes.every(({ place }) => place === at);
   return changes.map((change) => changeText(change, isAlone));
 }
 

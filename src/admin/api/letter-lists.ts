@@ -2,6 +2,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, listTime, outcomeWord } from '../../core/format.ts';
 import { CORRECT_FILE, viewOf } from '../../operate/batches/list-batches.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
@@ -177,7 +178,7 @@ function correctionCells(row: SettledRow): string[] {
   const { at, who = '', number = '', changes, waitsIn } = closed;
   const last = closed.end ?? closed;
   const settled = waitsIn === undefined ? closingWord(last.by) : 'waits';
-  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes).join(' | ');
+  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes, placeText(location)).join(' | ');
   const where = [last.file ?? '', waitsIn ?? last.batch ?? ''];
   return [
     at,

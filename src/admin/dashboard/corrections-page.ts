@@ -38,7 +38,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     html`${row.closed.who ?? '–'}`,
     orderOf(row),
     html`${link(letterPath(row.id), `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
-    html`${closedText(row.closed)}${changesNote(row, recorded.has(row))}`,
+    html`${closedText(row.closed, placeText(row.location))}${changesNote(row, recorded.has(row))}`,
   ]);
   const body = html`<h1>Corrections</h1>
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
@@ -89,20 +89,23 @@ function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledR
   return number === '' ? one : html`${one} → ${link(orderPath(number), number)}`;
 }
 
-/** How a dead letter was closed: by whom, in which file, with which changes, and how its rows ended. */
-export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed): Html {
+/** How a dead letter at this place was closed: by whom, in which file, with which changes, and how its rows ended. */
+export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed, at: string): Html {
   const isThere = end?.batch !== undefined && end.batch === first.batch;
   // It may have got another number in the file that settled it.
   const then = end === undefined || isThere ? ' as ' : ', at first as ';
   const as = number === '' ? undefined : html`${then}${link(orderPath(number), number)}`;
   const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end)}`;
   const waits = waitsIn === undefined ? undefined : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
-  return html`${endText(first)}${as}${last}${waits}${changeList(changes)}`;
+  return html`${endText(first)}${as}${last}${waits}${changeList(changes, at)}`;
 }
 
 /** That an order was settled since, or came back and still needs a person; its outcome in its batch stays. */
-export function settledText({ closed }: { closed?: Closed }): Html | undefined {
-  return closed && html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed)}</div>`;
+export function settledText({ closed, line }: { closed?: Closed; line: number }): Html | undefined {
+  return (
+    closed &&
+    html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed, placeText({ line }))}</div>`
+  );
 }
 
 function endText({ by, who, batch, file }: End): Html {
@@ -110,8 +113,8 @@ function endText({ by, who, batch, file }: End): Html {
   return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;
 }
 
-/** The values that were changed. */
-export function changeList(changes: Closed['changes']): Html | undefined {
-  const texts = changeTexts(changes);
+/** The values that were changed in the rows of a dead letter at this place. */
+export function changeList(changes: Closed['changes'], at: string): Html | undefined {
+  const texts = changeTexts(changes, at);
   return texts.length === 0 ? undefined : html`<ul class="changes">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
 }

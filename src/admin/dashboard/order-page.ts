@@ -181,7 +181,10 @@ function appearanceEvents(appearance: Appearance, { content, appearances }: Orde
   const items = deadLetter && itemsOf(deadLetter);
   const withItems = html`${text}${items ? html`<div class="quiet">${items}</div>` : undefined}`;
   const closed = deadLetter?.closed;
-  const end = closed && { at: closed.at, text: html`the rows of ${file}: ${closedText(closed)}` };
+  const end = closed && {
+    at: closed.at,
+    text: html`the rows of ${file}: ${closedText(closed, placeText(deadLetter.location))}`,
+  };
   return [taken, { at: result.at, text: withItems }, ...(end ? [end] : [])];
 }
 
@@ -189,6 +192,6 @@ function appearanceEvents(appearance: Appearance, { content, appearances }: Orde
 function wasEvent({ id, purchaseOrderNumber: was, file, location, closed }: SettledRow, number: string) {
   if (closed.number !== number || was === number) return [];
   const name = was === '' ? html`no number` : link(orderPath(was), was);
-  const text = html`corrected: was ${name} in ${link(letterPath(id), `${file}, ${placeText(location)}`)}${changeList(closed.changes)}`;
+  const text = html`corrected: was ${name} in ${link(letterPath(id), `${file}, ${placeText(location)}`)}${changeList(closed.changes, placeText(location))}`;
   return [{ at: closed.at, text }];
 }

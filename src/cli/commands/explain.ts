@@ -20,7 +20,7 @@ import { readContent } from '../../operate/orders/order-content.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
-import { intoInbox } from '../../order/fixing.ts';
+import { intoInbox, placeText } from '../../order/fixing.ts';
 import { type Item, itemsIn, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -194,7 +194,7 @@ function outcomeEvents({ startedAt, result, deadLetter }: Appearance): HistoryEv
   const text = `${outcomeWord(outcome)}${times}${reason}`;
   // The file repeats an order that had this outcome before it came.
   const event = deadLetter && at < takenAt ? { at: takenAt, text: `not sent: already ${text}` } : { at, text, ...more };
-  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed)] : [])];
+  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location))] : [])];
 }
 
 function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
@@ -215,8 +215,8 @@ function itemsText(content: unknown): string {
   return itemTexts(items).join(', ');
 }
 
-function closedEvent({ at, waitsIn, number = '', changes, end, ...closed }: Closed): HistoryEvent {
-  const more = changeTexts(changes);
+function closedEvent({ at, waitsIn, number = '', changes, end, ...closed }: Closed, place: string): HistoryEvent {
+  const more = changeTexts(changes, place);
   const list = more.length === 0 ? {} : { more };
   const waits = `its rows came back and still wait in batch ${waitsIn}`;
   const last = waitsIn === undefined ? end && endText(end) : waits;

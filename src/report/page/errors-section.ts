@@ -1,6 +1,7 @@
 import { count, moment, orders, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { End } from '../../order/dead-letter.ts';
+import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type AffectedOrder, byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
 import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
@@ -171,10 +172,10 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
 }
 
 /** Who or what settled a dead letter, when, and what was changed in it. */
-function settled({ closed }: AffectedOrder): Html | undefined {
+function settled({ closed, line, pointer }: AffectedOrder): Html | undefined {
   if (closed === undefined) return html`<span class="soft">open</span>`;
   const { at, who, waitsIn, file, end: later, number, changes } = closed;
-  const texts = changeTexts(changes);
+  const texts = changeTexts(changes, placeText({ line, pointer }));
   const what = [
     ...texts.slice(0, CHANGES_SHOWN).map((text) => html`<br><bdi>${visible(text, 300)}</bdi>`),
     ...(texts.length > CHANGES_SHOWN ? [html`<br>${texts.length - CHANGES_SHOWN} more changes`] : []),
