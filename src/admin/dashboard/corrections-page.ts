@@ -2,6 +2,7 @@ import { count, outcomeWord } from '../../core/format.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, End } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
+import type { Place } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
@@ -38,7 +39,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     html`${row.closed.who ?? '–'}`,
     orderOf(row),
     html`${link(letterPath(row.id), `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
-    html`${closedText(row.closed, placeText(row.location))}${changesNote(row, recorded.has(row))}`,
+    html`${closedText(row.closed, row)}${changesNote(row, recorded.has(row))}`,
   ]);
   const body = html`<h1>Corrections</h1>
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
@@ -89,27 +90,33 @@ function orderOf({ purchaseOrderNumber: was, closed: { number = '' } }: SettledR
   return number === '' ? one : html`${one} → ${link(orderPath(number), number)}`;
 }
 
-/** How a dead letter at this place was closed: by whom, in which file, with which changes, and how its rows ended. */
-export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed, at: string): Html {
+/** The dead letter that was closed, or what is known of it. */
+type Closee = { location: Place; batch?: string; file?: string };
+
+/** How a dead letter was closed: by whom, in which file, with which changes, and how its rows ended. */
+export function closedText({ end, waitsIn, number = '', changes, ...first }: Closed, letter: Closee): Html {
   const isThere = end?.batch !== undefined && end.batch === first.batch;
   // It may have got another number in the file that settled it.
   const then = end === undefined || isThere ? ' as ' : ', at first as ';
   const as = number === '' ? undefined : html`${then}${link(orderPath(number), number)}`;
-  const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end)}`;
+  const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end, letter)}`;
   const waits = waitsIn === undefined ? undefined : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
-  return html`${endText(first)}${as}${last}${waits}${changeList(changes, at)}`;
+  return html`${endText(first, letter)}${as}${last}${waits}${changeList(changes, placeText(letter.location))}`;
 }
 
 /** That an order was settled since, or came back and still needs a person; its outcome in its batch stays. */
 export function settledText({ closed, line }: { closed?: Closed; line: number }): Html | undefined {
   return (
     closed &&
-    html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed, placeText({ line }))}</div>`
+    html`<div>${closed.waitsIn === undefined ? 'settled since: ' : ''}${closedText(closed, { location: { line } })}</div>`
   );
 }
 
-function endText({ by, who, batch, file }: End): Html {
-  const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), file ?? batch)}`;
+function endText({ by, who, batch, file }: End, own: Closee): Html {
+  // Another file of the same name has the end of its batch's name in the folder, too.
+  const isNamesake = file === own.file && batch !== own.batch;
+  const name = `${file ?? batch}${isNamesake ? ` (${batch?.slice(-8)})` : ''}`;
+  const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), name)}`;
   return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;
 }
 

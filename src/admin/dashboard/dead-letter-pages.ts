@@ -40,7 +40,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const mayAct = mayOperate && !closed && !fix.isBusy && !other?.isFix;
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${number || NAMELESS}</h1>
-${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, placeText(letter.location))}<div>${timeText(closed.at)}</div></div>` : undefined}
+${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div></div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${closed ? undefined : await neighborPart(request, letter)}

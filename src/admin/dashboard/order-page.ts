@@ -183,7 +183,7 @@ function appearanceEvents(appearance: Appearance, { content, appearances }: Orde
   const closed = deadLetter?.closed;
   const end = closed && {
     at: closed.at,
-    text: html`the rows of ${file}: ${closedText(closed, placeText(deadLetter.location))}`,
+    text: html`the rows of ${file}: ${closedText(closed, { ...deadLetter, batch, file })}`,
   };
   return [taken, { at: result.at, text: withItems }, ...(end ? [end] : [])];
 }

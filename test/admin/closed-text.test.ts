@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { closedText } from '../../src/admin/dashboard/corrections-page.ts';
+
+const own = { location: { line: 38 }, batch: '20261126T215900Z-inbox-thursday-0badcafe', file: 'thursday.csv' };
+const later = { at: '2026-11-26T22:00:00.000Z', by: 'accepted', batch: '20261126T220000Z-inbox-thursday-1a6f8094' };
+
+it('an order that another file of the same name settled shows the end of that batch', () => {
+  expect(closedText({ ...later, file: 'thursday.csv' }, own).markup).toContain('>thursday.csv (1a6f8094)</a>');
+  expect(closedText({ ...later, file: 'friday.csv' }, own).markup).toContain('>friday.csv</a>');
+  expect(closedText({ ...later, batch: own.batch, file: own.file }, own).markup).toContain('>thursday.csv</a>');
+});
