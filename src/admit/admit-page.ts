@@ -48,7 +48,7 @@ export function createAdmitPage(deps: AdmitPageDeps) {
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
     const batch = { ...found, cancelled: await batches.isCancelled(found.batch) };
-    const page = file.isFixFile ? await guard.page(batch, orders) : orders;
+    const page = await guard.page(batch, orders, file);
     await countInvalid(
       line,
       batch,
@@ -229,7 +229,9 @@ async function enterGroup(
 ): Promise<{ job?: Job; late: ValidOrder[] }> {
   const job = queue.nameJob();
   const at = store.time.now();
-  const respelled = await ledger.respelled(group.map(({ order: { order } }) => order.purchaseOrderNumber));
+  const numbers = group.map(({ order: { order } }) => order.purchaseOrderNumber);
+  const respelled = await ledger.respelled(numbers);
+  await ledger.spelled(numbers);
   const done = await Promise.all(
     group.map(({ order: { order, ordinal, place }, digest, admission: { before }, rows }, i) => {
       const arrival = { order, digest, batch: batch.batch, batchNo: batch.no, ordinal, place, job };

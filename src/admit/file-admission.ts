@@ -209,8 +209,9 @@ async function admitAll(
   await batches.admitting(file.batch, inspection.sha256);
   let isCounted = await batches.counted(file.batch);
   const pager = createPager(PAGE);
-  const { records, isFixFile, reading } = inspection;
-  const facts = { records, isFixFile, corrects: 'originals' in reading ? reading.originals : undefined };
+  const { records, isFixFile, reading, mapping } = inspection;
+  const isAsRead = mapping.otherReadings === 'allow';
+  const facts = { records, isFixFile, isAsRead, corrects: 'originals' in reading ? reading.originals : undefined };
   const pages = () => readOrderPages(file.path, inspection, { signal });
   let read = 0;
   const on = { mayBegin: admission.listWait(file, signal), portion: (ordinal: number) => (read = ordinal + 1) };

@@ -1,3 +1,4 @@
+import type { OtherSpelling } from '../ledger/adopt.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
@@ -6,25 +7,62 @@ import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims
 import { batchTitle } from '../order/batch.ts';
 import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
+import { OTHER_SPELLING } from '../order/other-reading.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
-  ledger: Pick<Ledger, 'lookup'>;
+  ledger: Pick<Ledger, 'lookup' | 'otherSpellings'>;
   batches: Pick<Batches, 'find' | 'nameOf'>;
 };
 
-/** Holds orders of a fix file that another order of the ledger puts in doubt. */
+/** Holds orders that another order of the ledger puts in doubt. */
 export function createFixGuard(deps: Deps) {
   const withoutZeros = createZeroGuard(deps);
+  const withoutOtherSpelling = createSpellingGuard(deps);
   const { remember } = createRowClaims(deps);
   return {
-    /** Checks the numbers of a page, and keeps which rows its records were first. */
-    async page({ batch }: Pick<Batch, 'batch'>, page: readonly CheckedOrder[]): Promise<CheckedOrder[]> {
-      await Promise.all(page.map(({ records }) => remember(batch, records)));
-      return await Promise.all(page.map(withoutZeros));
+    /** Checks the numbers of a page. Of a fix file, it keeps which rows its records were first. */
+    async page(batch: Batch, page: readonly CheckedOrder[], file: PageFacts): Promise<readonly CheckedOrder[]> {
+      if (file.isFixFile) await Promise.all(page.map(({ records }) => remember(batch.batch, records)));
+      const orders = file.isFixFile ? await Promise.all(page.map(withoutZeros)) : page;
+      return file.isAsRead || batch.cancelled ? orders : withoutOtherSpelling(batch, orders);
     },
     rows: createRowGuard(deps),
+  };
+}
+
+/** `isAsRead`: the mapping says that numbers are meant as they are written. */
+type PageFacts = { isFixFile: boolean; isAsRead?: boolean };
+
+/**
+ * Holds a new order whose number another file had in another spelling: an ERP's `0088` that a list has as `88` would be
+ * ordered twice. What a person confirmed is meant as it is written.
+ */
+function createSpellingGuard({ ledger, batches }: Deps) {
+  async function checked(order: ValidOrder, own: number, one: OtherSpelling): Promise<CheckedOrder> {
+    const { known, other } = one;
+    const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : 0;
+    // What only the list has is decided by the list, and what is in the same file was compared as it was read.
+    if (no === 0 || no === own) return order;
+    const [mine] = await ledger.lookup([order.number]);
+    if (mine?.kind !== 'nothing') return order;
+    const batch = await batches.nameOf(no);
+    const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
+    const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
+    const message = `${order.number} differs from ${other}, which is ${state}${from}, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write ${CONFIRMED} into _error_check in the fix file`;
+    return heldBack(order, OTHER_SPELLING, message);
+  }
+
+  return async ({ no }: Pick<Batch, 'no'>, page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
+    const others = await ledger.otherSpellings(page.map(({ number }) => number));
+    return Promise.all(
+      page.map(async (order, i) => {
+        const one = others[i];
+        const isMeant = !order.valid || order.records.some(({ isConfirmed }) => isConfirmed);
+        return one === undefined || isMeant ? order : checked(order, no, one);
+      }),
+    );
   };
 }
 

@@ -5,13 +5,14 @@ import type { Counted } from '../ledger/ledger.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
+import { OTHER_SPELLING } from '../order/other-reading.ts';
 import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 import type { Corrects } from './fix-guard.ts';
 
-/** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. */
-export type FileFacts = { records: number; isFixFile: boolean; corrects?: Corrects | undefined };
+/** How a page of a file is admitted: its size decides about jobs, a fix file is sent deliberately, and `otherReadings` may be allowed. */
+export type FileFacts = { records: number; isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects | undefined };
 
 /** An order that ends at admission; `fingerprint` identifies its content. `reason`: what a person has to know. */
 export type Ended = Counted & { fingerprint: string; line: number; reason: string };
@@ -76,7 +77,7 @@ function repeated({ entry }: Extract<Admission, { kind: 'repeat' }>, now: number
 }
 
 /** Codes of orders that admission holds: the report cannot find them in the file again. */
-const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT]);
+const HELD_HERE: ReadonlySet<string> = new Set([ALREADY_CORRECTED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT]);
 
 /** Orders of a batch for which it is known before its report why they failed a check. */
 export const REASONS_KEPT = 1_000;

@@ -4,7 +4,7 @@ import { digestOf } from '../order/digest.ts';
 import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
 import { BUCKETS, type Keys } from '../redis/keys.ts';
-import { readScript, runScript } from '../redis/script.ts';
+import { readScript, repliesOf, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import type { Known } from './entry.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
@@ -100,24 +100,61 @@ export function spellingOf(number: string): string {
     .toUpperCase();
 }
 
-/**
- * Builds the lookup of numbers that the ledger does not have, but that the list showed in another spelling only: an API
- * that rewrites numbers may have these orders. What po-sync itself sent in another spelling is another order.
- */
-export function createRespelled({ redis, keys, lookup }: { redis: Redis; keys: Keys; lookup: Lookup }) {
-  return async (numbers: readonly string[]): Promise<(string | undefined)[]> => {
+/** Numbers of the ledger in other spellings, which `keys.spellings` has by the plain one. */
+export function createSpellings({ redis, keys, lookup }: { redis: Redis; keys: Keys; lookup: Lookup }) {
+  /** Keeps numbers, so that other spellings of them are found. A number that nothing can be left out of needs no field. */
+  async function spelled(numbers: readonly string[]): Promise<void> {
+    const respelled = numbers.filter((number) => spellingOf(number) !== number);
+    if (respelled.length === 0) return;
+    const step = respelled.reduce(
+      (all, number) => all.hsetnx(keys.spellings, spellingOf(number), number),
+      redis.multi(),
+    );
+    await repliesOf(step);
+  }
+
+  /** For each number, another spelling of it that the ledger has, and what it knows of that. */
+  async function otherSpellings(numbers: readonly string[]): Promise<(OtherSpelling | undefined)[]> {
     if (numbers.length === 0) return [];
-    const spellings = numbers.map(spellingOf);
-    const stored = await redis.hmget(keys.spellings, ...spellings);
-    const shown = spellings.map((spelling, i) => stored[i] ?? spelling);
-    const known = await lookup(shown);
-    return shown.map((number, i) => {
+    const plain = numbers.map(spellingOf);
+    const stored = await redis.hmget(keys.spellings, ...plain);
+    const candidates = numbers.flatMap((number, i) =>
+      [...new Set([stored[i], plain[i]])].flatMap((other) => (other && other !== number ? [{ number, other }] : [])),
+    );
+    const known = await lookup(candidates.map(({ other }) => other));
+    const found = new Map<string, OtherSpelling>();
+    for (const [i, { number, other }] of candidates.entries()) {
       const one = known[i];
-      const isTheirs = one?.kind === 'accepted' && one.compact.batchNo === 0;
-      return isTheirs && number !== numbers[i] ? number : undefined;
-    });
-  };
+      if (one && one.kind !== 'nothing' && !found.has(number)) found.set(number, { other, known: one });
+    }
+    return numbers.map((number) => found.get(number));
+  }
+
+  /**
+   * The numbers that the ledger does not have, but that the list showed in another spelling only: an API that rewrites
+   * numbers may have these orders.
+   */
+  async function respelled(numbers: readonly string[]): Promise<(string | undefined)[]> {
+    const others = await otherSpellings(numbers);
+    return others.map((one) =>
+      one?.known.kind === 'accepted' && one.known.compact.batchNo === 0 ? one.other : undefined,
+    );
+  }
+
+  return { spelled, otherSpellings, respelled };
 }
+
+/** Other spellings of these numbers are not compared with them any more. */
+export async function forgetSpellings(numbers: readonly string[], { redis, keys }: Pick<Store, 'redis' | 'keys'>) {
+  const respelled = numbers.filter((number) => spellingOf(number) !== number);
+  if (respelled.length === 0) return;
+  const kept = await redis.hmget(keys.spellings, ...respelled.map(spellingOf));
+  const own = respelled.filter((number, i) => kept[i] === number).map(spellingOf);
+  if (own.length > 0) await redis.hdel(keys.spellings, ...own);
+}
+
+/** Another spelling of a number that the ledger has, and what it knows of that. */
+export type OtherSpelling = { other: string; known: Exclude<Known, { kind: 'nothing' }> };
 
 type Lookup = (numbers: readonly string[]) => Promise<Known[]>;
 

@@ -2,7 +2,7 @@ import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { createListedTwice, createRespelled } from './adopt.ts';
+import { createListedTwice, createSpellings } from './adopt.ts';
 import { type Change, createCommits, type RowClaim } from './commits.ts';
 import {
   cancelledResult,
@@ -85,7 +85,7 @@ export function createLedger(deps: LedgerDeps) {
     ...createOperatorActions({ redis, keys }),
     followers: createFollowers({ redis, keys, identity }),
     listedTwice: createListedTwice({ redis, keys }),
-    respelled: createRespelled({ redis, keys, lookup }),
+    ...createSpellings({ redis, keys, lookup }),
     ...createDueTimes({ redis, keys }),
   };
 }

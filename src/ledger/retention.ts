@@ -1,5 +1,6 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { forgetSpellings } from './adopt.ts';
 import { type Compact, decodeCompact, type OperatorAction } from './entry.ts';
 
 const DAY = 86_400_000;
@@ -63,7 +64,9 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
   async function forgetIn(bucket: string, oldest: number): Promise<number> {
     const all = await redis.hgetall(bucket);
     const old = Object.entries(all).flatMap(([number, text]) => (lastShown(text) < oldest ? [number] : []));
-    return old.length === 0 ? 0 : redis.hdel(bucket, ...old);
+    if (old.length === 0) return 0;
+    await forgetSpellings(old, { redis, keys });
+    return redis.hdel(bucket, ...old);
   }
 
   return { shown, forget };

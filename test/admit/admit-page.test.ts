@@ -23,6 +23,7 @@ const SIGHT = { records: 1, isFixFile: false };
 type Dropped = {
   kind?: 'inbox' | 'export';
   again?: boolean;
+  asRead?: boolean;
   no?: number;
   corrects?: Corrects;
   /** What happens while the reader is suspended, after it looked up its orders. */
@@ -65,7 +66,7 @@ describe('admission of a page', () => {
   async function drop(
     batch: string,
     orders: readonly CheckedOrder[],
-    { kind = 'inbox', again = false, no, corrects, meanwhile }: Dropped = {},
+    { kind = 'inbox', again = false, asRead: isAsRead = false, no, corrects, meanwhile }: Dropped = {},
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
@@ -76,7 +77,7 @@ describe('admission of a page', () => {
       retention: { shown: async () => undefined },
     });
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
-    await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again, corrects });
+    await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again, isAsRead, corrects });
     await batches.admitted(batch, orders.length, '');
   }
 
@@ -450,6 +451,73 @@ describe('admission of a page', () => {
     expect(next(before, { kind: 'retry', at: 1, job: 'c', delay: 0 }, policy).kind).toBe('ignore');
     await happens('4711', { kind: 'resend', at: store.time.now(), job: 'c-9' });
     expect(await entry('4711')).toMatchObject({ state: 'queued', job: 'c-9' });
+  });
+
+  describe('of a number that an order of another file has in another spelling', () => {
+    const outcomes = async (batch: string) => {
+      const found = await batches.find(batch);
+      return Object.fromEntries(Object.entries(found?.counts ?? {}).filter(([, many]) => many > 0));
+    };
+
+    it.each([
+      ['88', '0088'],
+      ['0088', '88'],
+      ['PO-1', 'po-1'],
+      ['po-1', 'PO-1'],
+      ['po 1', 'Po1'],
+      ['00088', '0088'],
+    ])('%s holds %s, sent or in progress, and says where the other one is', async (first, second) => {
+      await drop('b1', [order(first)]);
+      await drop('b2', [order(second)]);
+      await sent(first, { kind: 'accepted' });
+      await drop('b3', [order(second, 0, 7)]);
+      expect(queued).toEqual([first]);
+      expect([await outcomes('b2'), await outcomes('b3')]).toEqual([{ invalid: 1 }, { invalid: 1 }]);
+      const [held] = await batches.results('b3', [0]);
+      expect(held).toMatchObject({
+        code: 'other-spelling',
+        message: expect.stringMatching(
+          `^${second} differs from ${first}, which is accepted from "orders.csv" .batch b1., only in case`,
+        ),
+        failed: { place: { line: 2 }, articles: ['A-1'] },
+      });
+      expect((await batches.results('b2', [0]))[0]?.message).toContain(`${first}, which is in progress`);
+    });
+
+    it('is sent where a person confirmed it, the mapping allows it, or it is in the same file', async () => {
+      await drop('b1', [order('0088'), order('88', 1)]);
+      await drop('b2', [order('088')], { asRead: true });
+      const [one] = [fixed('00088', 2)];
+      await drop('b3', [{ ...one, records: one.records.map((record) => ({ ...record, isConfirmed: true })) }]);
+      expect(queued).toEqual(['0088', '88', '088', '00088']);
+    });
+
+    it('is sent where the other order was refused, cancelled or is not in the ledger', async () => {
+      await drop('b1', [order('0001'), order('0002', 1)]);
+      await sent('0001', { kind: 'refused', answer: { code: 'http-400', message: 'no' } });
+      await cancel('b1');
+      await store.redis.hset(store.keys.spellings, '3', '0003');
+      await drop('b2', [order('1'), order('2', 1), order('3', 2)]);
+      expect(queued).toEqual(['0001', '0002', '1', '2', '3']);
+    });
+
+    it('is held once while an export shows it unchanged, and sent after the other one is gone', async () => {
+      await drop('b1', [order('0088')]);
+      await drop('e1', [order('88')], { kind: 'export' });
+      await drop('e2', [order('88')], { kind: 'export' });
+      expect([await outcomes('e1'), await outcomes('e2')]).toEqual([{ invalid: 1 }, { duplicate: 1 }]);
+      await cancel('b1');
+      await drop('e3', [order('88')], { kind: 'export' });
+      expect(queued).toEqual(['0088', '88']);
+    });
+
+    it('is cancelled with its file', async () => {
+      await drop('b1', [order('0088')]);
+      await batches.begin({ ...FILE, kind: 'inbox', batch: 'b2' }, 1000);
+      await batches.cancel('b2', { at: 1, who: 'anna' });
+      await drop('b2', [order('88')]);
+      expect(await outcomes('b2')).toEqual({ cancelled: 1 });
+    });
   });
 });
 

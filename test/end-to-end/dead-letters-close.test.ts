@@ -49,6 +49,34 @@ describe('a dead letter', () => {
     expect(place.stored().size).toBe(2);
   });
 
+  it('of a number that another file has in another spelling is sent when a person confirms it', async () => {
+    await using place = await openWorkplace();
+    await place.drop('erp.csv', table('0088,NEW,A,1', '0099,NEW,A,1'));
+    await place.run(['start', '--once']);
+    await place.drop('list.csv', table('88,NEW,A,1', '99,NEW,B,2'));
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    const [, held] = await place.reportsNow();
+    if (held === undefined) throw new Error('no report');
+    expect(held).toMatchObject({ counts: { accepted: 0, invalid: 2 }, open: 2 });
+    expect(await place.read(held, 'results.csv')).toMatch(
+      /^2,88,invalid,0,[^,]+,other-spelling,"88 differs from 0088, which/m,
+    );
+    expect((await place.run(['explain', '88'])).out).toContain(
+      '88 differs from 0088, which is accepted from "erp.csv"',
+    );
+
+    const fix = await place.read(held, 'dead-letters.csv');
+    const [header = '', first = '', second = ''] = fix.split('\n');
+    await place.drop('unchanged.csv', `${header}\n${first}\n`);
+    await place.run(['start', '--once']);
+    expect(place.stored().size).toBe(2);
+    await place.drop('fix.csv', `${header}\n${second.replace(/,[^,]*$/, ',confirmed')}\n`);
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].sort()).toEqual(['0088', '0099', '99']);
+    await place.run(['dead-letters', 'discard', '--order', '88', '--yes']);
+    expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+  });
+
   it('of a conflict shows both contents, and closes when its fix file comes back with the accepted content', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,1'));

@@ -36,6 +36,14 @@ describe('the retention of the ledger', () => {
     expect(await retention.forget(START + 51 * DAY)).toBe(1);
   });
 
+  it('forgets other spellings of an order with it, but not those of one that took its place', async () => {
+    await settle('0088', '0099');
+    const { redis, keys } = store;
+    await redis.hset(keys.spellings, '99', '099');
+    expect(await createRetention({ ...store, keep: 30 * DAY }).forget(START + 31 * DAY)).toBe(2);
+    expect(await redis.hgetall(keys.spellings)).toEqual({ '99': '099' });
+  });
+
   it('keeps an order that a source still shows', async () => {
     await settle('shown');
     const before = await createLedger(store).lookup(['shown']);

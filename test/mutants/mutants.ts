@@ -1138,6 +1138,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/deliver/delivery.test.ts'],
   },
   {
+    without: 'the hold of a number that another file has in another spelling',
+    file: 'src/admit/fix-guard.ts',
+    find: 'return one === undefined || isMeant ? order : checked(order, no, one);',
+    replace: 'return order;',
+    tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
     without: 'the wait for the list before an order of a cancelled file is withdrawn',
     file: 'src/deliver/may-begin.ts',
     find: 'while ((await redis.exists(keys.rebuild)) === 1 && !stopping.aborted)',
