@@ -50,7 +50,7 @@ function createSpellingGuard({ ledger, batches }: Deps) {
     const batch = await batches.nameOf(no);
     const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
     const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
-    const message = `${order.number} differs from ${other}, which is ${state}${from}, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write ${CONFIRMED} into _error_check in the fix file`;
+    const message = `${order.number} differs from ${other}, which is ${state}${from}, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
     return heldBack(order, OTHER_SPELLING, message);
   }
 
