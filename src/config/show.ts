@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { Config, Notice, Source } from './config.ts';
@@ -18,6 +19,14 @@ export function showConfig(config: Config): string {
 export function configDocument(config: Config): unknown {
   const { file: _, ...settings } = redactedConfig(config);
   return inNotation(configSchema, settings);
+}
+
+/**
+ * Identifies the settings that a daemon works with until it is restarted: another text, other settings. Not those that
+ * variables of its process can replace.
+ */
+export function configurationOf({ file: _f, data: _d, redis: _r, admin: _a, log: _l, ...settings }: Config): string {
+  return createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 16);
 }
 
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */

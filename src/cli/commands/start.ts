@@ -4,6 +4,7 @@ import { loadNetwork } from '../../config/network.ts';
 import { passwordsIn } from '../../config/problem.ts';
 import { Secret } from '../../config/secret.ts';
 import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
+import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { buildOf } from '../../core/version.ts';
@@ -63,7 +64,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
-  const self = { pid: shell.pid, version, ...(role && { role }) };
+  const self = { pid: shell.pid, version, configuration: configurationOf(config), ...(role && { role }) };
   const tracingDeps = { config, env: shell.env, clock: systemClock, log, self, hide: redaction.hideSecret };
   await using tracing = await openTracing(tracingDeps);
   const input = {

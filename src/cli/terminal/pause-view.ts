@@ -209,8 +209,9 @@ export function daemonsText({ daemons, now }: Status, start: string, paint: Pain
     return `${paint('bad', 'none running')}; start one with ${start}, or with your service manager if it runs po-sync`;
   const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => {
     const silence = silentMs === undefined ? '' : `, ${paint('bad', `no heartbeat for ${duration(silentMs)}`)}`;
+    const old = daemon.isOutdated ? `, ${paint('bad', 'started with another configuration: restart it')}` : '';
     const loss = isOftenLost(daemon) ? `, ${paint('bad', lossText(daemon))}` : '';
-    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}`;
+    return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}${old}`;
   });
   return `${daemonCounts(daemons)}: ${each.join(', ')}`;
 }

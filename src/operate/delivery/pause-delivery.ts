@@ -1,8 +1,12 @@
+import { hostname } from 'node:os';
+import type { Config } from '../../config/config.ts';
+import { configurationOf } from '../../config/show.ts';
 import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
+import type { LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
@@ -182,4 +186,13 @@ export function isOftenLost({ redisLost = 0, isUnsteady = false }: Losses): bool
 /** `sends no orders because of Redis: it was lost 14 times within a minute`. */
 export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string {
   return `${isUnsteady ? 'sends no orders because of Redis' : 'Redis'}: ${lostText(redisLost)}`;
+}
+
+/** What a daemon needs that was started with another configuration. */
+export const RESTART_REMEDY =
+  'Restart the daemon: until then, sources and settings that were added or changed have no effect.';
+
+/** Whether a daemon of this machine works with another configuration than this one. */
+export function isOutdated({ host, configuration }: LivingDaemon, config: Config): boolean {
+  return host === hostname() && configuration !== undefined && configuration !== configurationOf(config);
 }

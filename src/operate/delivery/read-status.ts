@@ -13,7 +13,7 @@ import { filesNotTaken, type LivingDaemon, livingDaemons } from '../heartbeat.ts
 import type { OperatorContext } from '../operator-context.ts';
 import { type OpenOrders, readOpenOrders, readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
-import { type EndedPause, endedPauses, endOf, pauseJson, type ShownPause } from './pause-delivery.ts';
+import { type EndedPause, endedPauses, endOf, isOutdated, pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
@@ -90,7 +90,9 @@ export async function readStatus(
   const { config, store, batches, breaker } = context;
   const [newest, daemons, open] = await Promise.all([
     newestBatches(batches),
-    livingDaemons(store),
+    livingDaemons(store).then((all) =>
+      all.map((one) => (isOutdated(one, config) ? { ...one, isOutdated: true as const } : one)),
+    ),
     readOpenOrders(context),
   ]);
   const [shownQueue, reading, letters, accepted, createdTwice, { failure }, unreadable, token, pauses, ended, sources] =
@@ -219,7 +221,7 @@ export function statusJson({
     now: iso(now),
     orders: { accepted, needPerson: rest.deadLetters, ...(oldest && { needPersonSince: iso(oldest.since) }) },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
-    daemons: daemons.map(({ notices, ...daemon }) => ({
+    daemons: daemons.map(({ notices, configuration: _, ...daemon }) => ({
       ...daemon,
       // The status has them for all daemons.
       notTaken: undefined,

@@ -15,7 +15,15 @@ import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
-import { causeText, isOftenLost, LOST_REMEDY, lossText, pauseRemedy } from '../delivery/pause-delivery.ts';
+import {
+  causeText,
+  isOftenLost,
+  isOutdated,
+  LOST_REMEDY,
+  lossText,
+  pauseRemedy,
+  RESTART_REMEDY,
+} from '../delivery/pause-delivery.ts';
 import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';
@@ -71,7 +79,11 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
   if (await isNew({ redis, keys })) return [];
   const living = await livingDaemons({ redis, keys });
   if (living.length > 0 && living.every(isBeating))
-    return [runningWell(living, config), ...living.flatMap(checkVersion)];
+    return [
+      runningWell(living, config),
+      ...living.flatMap(checkVersion),
+      ...living.flatMap((one) => checkConfiguration(one, config)),
+    ];
   const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
   const wait =
     files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
@@ -99,6 +111,13 @@ function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {
   if (host !== hostname() || version === here) return [];
   const message = `process ${pid} runs ${version}, and this is ${here}`;
   return [{ check: 'daemon', state: 'warn', message, remedy: 'If po-sync was updated, restart the daemon.' }];
+}
+
+/** A daemon of this machine uses the configuration that it started with. */
+function checkConfiguration(daemon: LivingDaemon, config: Config): Finding[] {
+  if (!isOutdated(daemon, config)) return [];
+  const message = `process ${daemon.pid} was started with another configuration than ${config.file}`;
+  return [{ check: 'daemon', state: 'warn', message, remedy: RESTART_REMEDY }];
 }
 
 /** Orders that are looked up together. */

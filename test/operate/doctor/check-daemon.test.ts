@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { configurationOf } from '../../../src/config/show.ts';
 import { buildOf } from '../../../src/core/version.ts';
 import { checkAdminHost, checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
 import { checkNotices } from '../../../src/operate/doctor/check-network.ts';
@@ -199,6 +200,24 @@ describe('what daemons share', () => {
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const message = 'webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost';
     expect(await found()).toEqual([['notices', 'warn', message]]);
+  });
+
+  it('warns of a daemon of this machine that was started with another configuration', async () => {
+    const config = configWith('');
+    const beat = async (configuration: string, host = hostname()) => {
+      const daemon = { pid: 7, version: buildOf(), host, since: 1, configuration };
+      await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
+      await store.redis.zadd(store.keys.daemons, 1, 'd');
+      return (await checkDaemon(store, config)).map(({ check, message }) => `${check}: ${message}`).join('\n');
+    };
+    await store.redis.hset(store.keys.identity, 'epoch', 'e');
+    const warning = `daemon: process 7 was started with another configuration than ${config.file}`;
+    expect(await beat(configurationOf(config))).not.toContain(warning);
+    const added = { ...config, sources: [...config.sources, ...config.sources] };
+    expect(await beat(configurationOf(added))).toContain(warning);
+    expect(await beat(configurationOf({ ...config, admin: { ...config.admin, port: 1 } }))).not.toContain(warning);
+    expect(await beat(configurationOf(added), 'another-host')).not.toContain(warning);
+    await store.redis.flushall();
   });
 
   it('fails for an admin port that another program has, but not for that of a daemon', async () => {
