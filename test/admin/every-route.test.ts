@@ -53,6 +53,7 @@ const PAGES = [
   '/sources',
   '/queue',
   '/environment',
+  '/for-clerks',
 ];
 
 let place: Workplace;

@@ -128,6 +128,7 @@ it('the pages on which people act have no serious fault either, in both themes, 
   await look('dead-letters', '/dead-letters');
   await look('sources', '/sources');
   await look('queue', '/queue');
+  await look('help', '/for-clerks');
   await look('not-found', '/batches/none');
   await look('order', '/order?number=PO-3');
   await redis.kill();

@@ -49,6 +49,7 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/sources', 'Sources'],
   ['/queue', 'Queue'],
   ['/environment', 'Environment'],
+  ['/for-clerks', 'Help'],
 ];
 
 /** Leads from a page of one thing, which does not exist, to the page of all. */

@@ -11,6 +11,7 @@ import { deadLettersPage } from './dead-letter-list.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
 import { pausedState } from './delivery-part.ts';
 import { type Content, framePage, listLink, type PageRequest } from './frame.ts';
+import { createHelpPage, PICTURES } from './help-page.ts';
 import { orderPage } from './order-page.ts';
 import { badge, link } from './parts.ts';
 import { planPage } from './plan-pages.ts';
@@ -26,8 +27,8 @@ const PARAMETERS = new Set(
 
 type Render = (request: PageRequest) => Promise<Content>;
 
-/** Pages that show the last state while Redis is not reachable. */
-const LASTING = ['/', '/sources'];
+/** Pages that show the last state, or none, while Redis is not reachable. */
+const LASTING = ['/', '/sources', '/for-clerks'];
 
 const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/', overviewPage],
@@ -43,6 +44,7 @@ const PAGES: readonly (readonly [path: string, render: Render])[] = [
   ['/sources', sourcesPage],
   ['/queue', queuePage],
   ['/environment', environmentPage],
+  ['/for-clerks', createHelpPage()],
 ];
 
 /** The pages of the dashboard. They are rendered here and readable without JavaScript. */
@@ -146,9 +148,10 @@ function stateOf(snapshot: Snapshot | undefined): Html {
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.png': 'image/png',
 };
 
-/** The scripts and styles of the pages, read from disk once. They contain no data, so they need no login. */
+/** The scripts, styles and pictures of the pages, read from disk once. They contain no data, so they need no login. */
 export function assetRoute(): Route {
   const read = new Map<string, Promise<Buffer>>();
 
@@ -182,7 +185,7 @@ const PACKAGED: Readonly<Record<string, readonly [file: string, end: string]>> =
 
 async function readAsset(name: string): Promise<Buffer> {
   const [file, end] = PACKAGED[name] ?? [];
-  if (file === undefined) return readFile(new URL(`./assets/${name}`, import.meta.url));
+  if (file === undefined) return readFile(PICTURES[name] ?? new URL(`./assets/${name}`, import.meta.url));
   return Buffer.concat([await readFile(new URL(import.meta.resolve(file))), Buffer.from(end ?? '')]);
 }
 
