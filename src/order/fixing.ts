@@ -52,6 +52,18 @@ export const NUMBER_TAKEN =
 export const NUMBER_IN_PROGRESS =
   'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
+/** What is decided of a held file, in the same words in the report, in the dashboard and in docs/for-clerks.md. */
+export const HELD_RULE = {
+  few: {
+    does: 'If few orders of the file are wrong, release it',
+    so: 'the right orders are sent, and all that the API refuses are in one fix file.',
+  },
+  most: {
+    does: 'If most orders of the file are wrong, cancel it',
+    so: 'correct your own file, and drop the complete file again. Orders that were accepted are not sent again. What you change in your own file is not recorded on the page Corrections.',
+  },
+} as const;
+
 /** What discarding does not do: the number is free afterwards. */
 const DISCARDED_AGAIN =
   'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.';

@@ -16,16 +16,19 @@ import { type Expired, expireReports, expireSettled } from '../report/expire.ts'
 import type { IsRead } from '../report/fix-copies.ts';
 import { readCorrections } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
+import { helpAddress } from '../report/report.ts';
 
-type RefreshDeps = { batches: Batches; ledger: Pick<Ledger, 'lookup'> };
+type RefreshDeps = { batches: Batches; ledger: Pick<Ledger, 'lookup'>; help?: string | undefined };
+type ReportsDeps = Omit<RefreshDeps, 'help'> & { config: Pick<Config, 'reports' | 'admin'> };
 
 /**
  * Rewrites the reports whose dead letters were closed or whose file was changed since, with the copies next to their
  * files. Batches that are not settled yet keep their report. Can be repeated; one process at a time works on a batch.
  * Throws `report-not-written`.
  */
-export async function refreshReports({ reports, ...known }: RefreshDeps & { reports: string }): Promise<void> {
-  const { batches } = known;
+export async function refreshReports({ batches, ledger, config }: ReportsDeps): Promise<void> {
+  const reports = config.reports.path;
+  const known = { batches, ledger, help: helpAddress(config) };
   let failed: Error | undefined;
   // A report that cannot be written must not delay the others.
   const names = new Set(await batches.toRefresh());
@@ -44,7 +47,7 @@ export async function refreshReports({ reports, ...known }: RefreshDeps & { repo
 }
 
 /** Refreshes one report. Returns the older batches whose reports depend on it. */
-async function refreshOne(name: string, { batches, ledger }: RefreshDeps, reports: string): Promise<string[]> {
+async function refreshOne(name: string, { batches, ledger, help }: RefreshDeps, reports: string): Promise<string[]> {
   const lease = await batches.lease(name);
   if (lease === undefined) return [];
   try {
@@ -60,7 +63,7 @@ async function refreshOne(name: string, { batches, ledger }: RefreshDeps, report
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
       const refresh = () =>
-        refreshReport(folder, { ...batch, accepted, lookup: ledger.lookup }, closingsOf(shown), corrections);
+        refreshReport(folder, { ...batch, help, accepted, lookup: ledger.lookup }, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
       else {

@@ -15,7 +15,7 @@ import { countNeedingPerson } from '../order/outcome.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { readDeadLetters } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
-import { exportRemedy, type Report } from '../report/report.ts';
+import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
 import { faultyLine } from './faulty-line.ts';
@@ -175,6 +175,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt, held, repeats, cancelledBy } = batch;
     const inbox = inboxFor(batch, config);
+    const help = helpAddress(config);
     const ended = state === 'finished' || state === 'unreadable';
     const pauses = await breaker.during(startedAt, ended ? lastAt : clock.now());
     return {
@@ -196,6 +197,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
       ...(repeats && { repeats: { batch: repeats.batch, file: repeats.name, at: iso(repeats.at) } }),
       counts: { records: inspection?.records ?? 0, orders: totalOrders(batch) ?? 0, ...counts },
       ...(inbox === undefined ? {} : { inbox }),
+      ...(help === undefined ? {} : { help }),
       open: batch.open,
       warnings: inspection?.warnings ?? [],
       pauses: pauses.map(({ reason, from, to }) => ({

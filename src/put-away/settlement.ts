@@ -156,7 +156,7 @@ function reportRefresher(context: SettlementContext): () => Promise<void> {
     const began = clock.monotonic();
     if (began < pausedUntil) return;
     await findRemoved();
-    await refreshReports({ ...side, reports: config.reports.path });
+    await refreshReports({ ...side, config });
     const ended = clock.monotonic();
     pausedUntil = ended + Math.min((ended - began) * PAUSE_FACTOR, LONGEST_PAUSE);
   };

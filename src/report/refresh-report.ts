@@ -20,7 +20,9 @@ type Accepted = (numbers: string[]) => Promise<number>;
 type Known = { accepted?: Accepted; lookup?: Ledger['lookup'] };
 
 /** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
-type Now = Pick<Batch, 'open' | 'cancelledBy'> & { unreadable?: Batch['unreadable'] } & Known;
+type Now = Pick<Batch, 'open' | 'cancelledBy'> & { help?: string | undefined } & {
+  unreadable?: Batch['unreadable'];
+} & Known;
 
 /**
  * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
@@ -29,7 +31,7 @@ type Now = Pick<Batch, 'open' | 'cancelledBy'> & { unreadable?: Batch['unreadabl
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, cancelledBy, accepted, lookup }: Now,
+  { open, unreadable, cancelledBy, help, accepted, lookup }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -39,6 +41,7 @@ export async function refreshReport(
     ...before,
     ...(unreadable === undefined ? {} : { state: 'unreadable', error: unreadable }),
     ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
+    ...(help === undefined ? {} : { help }),
     open,
     ...laterFilesIn(closings),
   };

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { readJsonIfExists } from '../core/regular-file.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
@@ -44,6 +45,8 @@ export type Report = {
   leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */
   inbox?: string;
+  /** The page of the dashboard that explains every situation, where the dashboard has an address that is known. */
+  help?: string;
   /** Dead letters of this batch that still need a person. */
   open: number;
   warnings: string[];
@@ -92,6 +95,17 @@ export function formatText(format: FileFormat): string {
   ]
     .filter((part) => part !== '')
     .join(', ');
+}
+
+/** Addresses at which a server listens, and to which no browser can go. */
+const ANY = ['0.0.0.0', '[::]', '[::ffff:0:0]'];
+
+/** `help` of a report. Nobody knows beforehand which port a daemon gets that takes any free one. */
+export function helpAddress({ admin: { host, port, publicUrl } }: Pick<Config, 'admin'>): string | undefined {
+  const own = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
+  const base = publicUrl ?? (port === 0 ? '' : own);
+  if (!URL.canParse(base) || ANY.includes(new URL(base).hostname)) return undefined;
+  return new URL('/for-clerks', base).href;
 }
 
 /** The text of `report.json`. */

@@ -11,6 +11,11 @@ import { openTestRedis } from '../support/open-redis.ts';
 import { dead, inputOf, reportOf, rows } from '../support/reported.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
+/** A configuration whose dashboard has a fixed port. */
+function configOf(path: string) {
+  return { reports: { path, keep: 90 * 86_400_000 }, admin: { host: '127.0.0.1', port: 9464 } };
+}
+
 const BATCH = '20261121T071500Z-inbox-orders-3f2a91c0';
 const SHA256 = 'c'.repeat(64);
 const CLOSED_AT = '2026-11-22T08:00:00.000Z';
@@ -52,9 +57,10 @@ it.each(['closings', 'find'] as const)(
       closings: (name: string) => meanwhile('closings', batches.closings(name)),
     };
     for (let round = 0; round < 3; round += 1)
-      await refreshReports({ batches: busy, ledger: createLedger(store), reports: reports.path });
+      await refreshReports({ batches: busy, ledger: createLedger(store), config: configOf(reports.path) });
     const read = async (name: string) => JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
-    expect(await read('report.json')).toMatchObject({ open: 1 });
+    // It was written before the port of the dashboard was fixed.
+    expect(await read('report.json')).toMatchObject({ open: 1, help: 'http://127.0.0.1:9464/for-clerks' });
     const deadLetters: { closed?: object }[] = await read('dead-letters.json');
     expect(deadLetters.map(({ closed }) => closed !== undefined)).toEqual([true, true, false]);
   },
@@ -93,7 +99,7 @@ it('what a later batch corrected is shown, also if its report appears while this
     },
   };
   for (let round = 0; round < 3; round += 1)
-    await refreshReports({ batches: busy, ledger: createLedger(store), reports: reports.path });
+    await refreshReports({ batches: busy, ledger: createLedger(store), config: configOf(reports.path) });
   const [letter] = JSON.parse(await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'));
   expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', was: 'none', now: '4' }] });
 });
@@ -116,7 +122,9 @@ it('a report that cannot be written does not delay the others', async () => {
   const [broken = '', ...others] = names;
   await rm(join(reports.path, broken, 'dead-letters.json'));
   await mkdir(join(reports.path, broken, 'dead-letters.json'));
-  await expect(refreshReports({ batches, ledger: createLedger(store), reports: reports.path })).rejects.toThrow();
+  await expect(
+    refreshReports({ batches, ledger: createLedger(store), config: configOf(reports.path) }),
+  ).rejects.toThrow();
   for (const name of others) {
     expect(JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });
   }

@@ -274,6 +274,23 @@ describe('settlement', () => {
 });
 
 describe('a settled file', () => {
+  it('has a page that links the help of the dashboard, also after the report was written again as unreadable', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    await place.settled(settlement);
+    const settled = await place.settledPath();
+    const help = 'http://127.0.0.1:9464/for-clerks';
+    const link = `<a href="${help}">Help</a>`;
+    expect(await place.report()).toMatchObject({ state: 'finished', help });
+    expect(await readFile(`${settled}.result.html`, 'utf8')).toContain(link);
+    await appendFile(settled, 'PO-2,A,1\n');
+    await place.passAnHour();
+    await place.refreshed(settlement);
+    expect(await place.report()).toMatchObject({ state: 'unreadable', help });
+    expect(await readFile(`${settled}.result.html`, 'utf8')).toContain(link);
+    expect(await place.read('report.html')).toContain(link);
+  });
+
   it('that its writer appends to is reported once, everywhere that an unreadable file is', async () => {
     await using place = await openPlace();
     const { settlement, needed, events } = place.daemon('first');

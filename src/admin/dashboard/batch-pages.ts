@@ -12,6 +12,7 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
+import { HELD_RULE } from '../../order/fixing.ts';
 import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
@@ -165,11 +166,12 @@ function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
 /** What waits for a person comes before the facts. */
 function heldBox({ batch: { batch, held } }: BatchView, mayOperate: boolean): Html | undefined {
   if (held === undefined) return undefined;
+  const { few, most } = HELD_RULE;
   const who = mayOperate
     ? 'You may decide: release or cancel it below'
     : 'Somebody with the role operate must release or cancel it';
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-<br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. If they are wrong in the file, release: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel, correct them in it, and drop the complete file again. Accepted orders are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release and use the fix file.</div>`;
+<br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. ${few.does}: ${few.so} ${most.does}: ${most.so}</div>`;
 }
 
 function factsOf({ batch, standing, report, error, over }: BatchView, fixes: readonly string[], lost = false): Html {

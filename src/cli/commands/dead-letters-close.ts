@@ -52,7 +52,7 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
       return { done, text: `${are.text()} discarded.` };
     },
   );
-  await refreshReports({ ...context, reports: context.config.reports.path });
+  await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts() });
   else shell.out(`${text}\n`);
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
@@ -179,7 +179,7 @@ export async function deadLettersResolveCommand({ order, as, ...args }: ResolveA
       await resolveOrder(entry, as, context);
       return { text: `${order} is ${RESULTS[as]}` };
     });
-    await refreshReports({ ...context, reports: context.config.reports.path });
+    await refreshReports(context);
   }
   if (args.json) printJson(shell, { order, as, dryRun: args.dryRun, listCheck: trouble ?? 'ok' });
   else shell.out(`${printable(order)} ${args.dryRun ? 'would be' : 'is'} ${RESULTS[as]}\n`);

@@ -41,7 +41,7 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
     const done = await retry(filter, check, args.rate, context);
     return { done, text: doneText(done, plan, reasons).trimEnd().replaceAll('\n', ' ') };
   });
-  await refreshReports({ ...context, reports: context.config.reports.path });
+  await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts(), listCheck: check.trouble ?? 'ok' });
   else shell.out(sentences(doneText(done, plan, reasons) + (await heldText(done, context)), shell));
   return actable(done) < done.total() ? 2 : 0;

@@ -54,7 +54,7 @@ export async function reconcileCommand(args: ReconcileArgs, shell: Shell): Promi
     const done = { ...end, settled: settledOf(found, end.left) };
     return { ...done, text: repairedText(done, pending !== undefined) };
   });
-  await refreshReports({ ...context, reports: context.config.reports.path });
+  await refreshReports(context);
   if (args.json) {
     const repaired = { added, settled: settled.slice(0, args.limit), left: differencesJson(left, args.limit) };
     printJson(shell, { environment, ...differencesJson(found, args.limit), repaired });

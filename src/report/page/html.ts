@@ -1,3 +1,4 @@
+import { isLoopback } from '../../config/fields.ts';
 import { moment, timeOfDay } from '../../core/format.ts';
 import { escapeHidden } from '../../order/text.ts';
 
@@ -63,9 +64,26 @@ function batchLink(batch: string): Html {
   return html`<a data-in-reports href="../${encodeURIComponent(batch)}/report.html">${batch}</a>`;
 }
 
+/** Where every situation is explained; undefined where no address of the dashboard is known. */
+export function helpLink({ help }: { help?: string }): Html | undefined {
+  if (help === undefined) return undefined;
+  const where = isLoopback(new URL(help).hostname) ? ', on the machine on which po-sync runs' : '';
+  return html`<p class="help">All situations are explained on the page <a href="${help}">Help</a> of the dashboard${where}.</p>`;
+}
+
 /** The inbox by its path; the page next to a settled file links it. */
 export function inboxText(path: string): Html {
   return html`<code data-inbox>${path}</code>`;
+}
+
+/** A command on its own line, which breaks only between words. */
+export function command(...words: readonly string[]): Html {
+  return html`<code class="command">${words.map((word) => html`<span>${shellWord(word)}</span> `)}</code>`;
+}
+
+/** A word, quoted for a shell if necessary. */
+function shellWord(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const IN_REPORTS = /<a data-in-reports href="[^"]*">([^<]*)<\/a>/g;

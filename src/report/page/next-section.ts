@@ -1,20 +1,21 @@
 import { count, orders } from '../../core/format.ts';
-import { INTO_NO_INBOX } from '../../order/fixing.ts';
+import { HELD_RULE, INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { isCancelled, isForExport, type Report } from '../report.ts';
 import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
-import { fileAndBatch, fixLink, type Html, html, inboxText, timeText } from './html.ts';
+import { command, fileAndBatch, fixLink, type Html, helpLink, html, inboxText, timeText } from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
 
-/** The next steps for a person, in order; undefined when nothing is open. */
+/** The next steps for a person, in order, and where more is explained; only that when nothing is open. */
 export function nextSection(report: Report, story: Story, fixFiles: readonly string[]): Html | undefined {
   const steps = stepsFor(report, story, fixFiles);
-  if (steps.length === 0) return undefined;
+  if (steps.length === 0) return helpLink(report);
   return html`<section class="next" aria-labelledby="next">
 <h2 id="next">What to do next</h2>
 <ol>${steps.map((step) => html`<li>${step}</li>`)}</ol>
+${helpLink(report)}
 ${report.state === 'finished' ? help() : undefined}
 </section>`;
 }
@@ -62,9 +63,15 @@ function stepsForHeld({ batch, counts: { refused } }: Report): Html[] {
   return [
     html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,
     html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)}`,
-    html`<b>If they are wrong in the file</b>, release the batch: the right orders are sent, and all that the API refuses are in one fix file. If most orders of the file are wrong, cancel it instead, correct your own file, and drop the complete file again: orders that were accepted are not sent again. What you change in your own file is not recorded on the page Corrections: to have it recorded, release the batch and use the fix file. For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)} The page of this file in the dashboard has buttons for both.`,
+    html`${heldRule('few')} For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)}`,
+    html`${heldRule('most')} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
+}
+
+function heldRule(how: keyof typeof HELD_RULE): Html {
+  const { does, so } = HELD_RULE[how];
+  return html`<b>${does}:</b> ${so}`;
 }
 
 /** An order that was corrected after its first file must not be corrected again in a copy of that file. */
@@ -237,14 +244,4 @@ function fixLinks(names: readonly string[]): Html {
   const [first = ''] = names;
   if (workbook === undefined) return fixLink(first);
   return html`${fixLink(workbook)} in a spreadsheet or ${fixLink(first)} in an editor`;
-}
-
-/** A command on its own line, which breaks only between words. */
-function command(...words: readonly string[]): Html {
-  return html`<code class="command">${words.map((word) => html`<span>${shellWord(word)}</span> `)}</code>`;
-}
-
-/** A word, quoted for a shell if necessary. */
-function shellWord(text: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { HELD_RULE } from '../../../src/order/fixing.ts';
 import { CLERK_HELP } from '../../../src/report/page/next-section.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/for-clerks.md'), 'utf8');
@@ -9,4 +10,9 @@ it('docs/for-clerks.md has the ten sentences of the report page', () => {
   const sentences = [...page.matchAll(/^\d+\. (.*)$/gm)].map(([, text = '']) => text.replaceAll('`', ''));
   expect(sentences).toEqual(CLERK_HELP);
   expect(sentences).toHaveLength(10);
+});
+
+it('docs/for-clerks.md has the rule for a held file in the words of the report and of the dashboard', () => {
+  const text = page.replace(/\s+/g, ' ');
+  for (const { does, so } of Object.values(HELD_RULE)) expect(text).toContain(`- ${does}: ${so}`);
 });

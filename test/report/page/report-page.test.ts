@@ -349,7 +349,7 @@ describe('a held batch', () => {
       /If they are right ?, the mapping or the API may be wrong.*correct the mapping and drop the file again/,
     );
     expect(text).toMatch(
-      /If they are wrong in the file ?, release the batch: .* in one fix file\. If most .*, cancel it instead.*What you change in your own file is not recorded on the page Corrections/,
+      /If few orders of the file are wrong, release it: .* in one fix file\. .* If most .*, cancel it: correct your own file, and drop.*What you change in your own file is not recorded on the page Corrections/,
     );
   });
 
@@ -379,6 +379,27 @@ describe('a held batch', () => {
     const counts = { ...reportOf(refused).counts, orders: 0 };
     expect(pageOf(refused, { ...more, counts })).not.toContain('class="bar"');
   });
+});
+
+const HELP = 'https://po-sync.example.com/for-clerks';
+
+it.each<[string, ReportedOrder[], Partial<Report>]>([
+  ['finished, with orders that need you', [dead(order(2), 'refused', '400', 'No')], {}],
+  ['finished, with nothing to do', [done(order(2))], {}],
+  ['held', [], { state: 'held', finishedAt: null, held: { reason: 'the same refusal', since: AT } }],
+  ['unreadable', [], { state: 'unreadable', format: null, error: { code: 'unreadable-empty', message: 'Empty.' } }],
+])('the page of a file links the help of the dashboard where it is known: %s', (_, orders, more) => {
+  const page = pageOf(orders, { ...more, help: HELP });
+  expect(page.split(`<a href="${HELP}">Help</a>`)).toHaveLength(2);
+  // Not in the part that is folded.
+  expect(page.replace(/<details.*?<\/details>/gs, '')).toContain(HELP);
+  expect(textOf(page)).toContain('All situations are explained on the page Help of the dashboard.');
+  expect(textOf(pageOf(orders, more))).not.toContain('All situations');
+});
+
+it('the page says of a dashboard on loopback where its help can be opened', () => {
+  const text = textOf(pageOf([done(order(2))], { help: 'http://127.0.0.1:9464/for-clerks' }));
+  expect(text).toContain('the page Help of the dashboard, on the machine on which po-sync runs.');
 });
 
 describe('an unreadable file', () => {
