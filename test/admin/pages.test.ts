@@ -130,8 +130,35 @@ describe('every page', () => {
     }
   });
 
-  it('shows the figures of the overview before the button that pauses delivery', async () => {
-    expect(await page('/')).toMatch(/<ul class="figures">.*<h2>Delivery<\/h2>.*>Pause delivery</s);
+  it('shows the figures of an idle overview before the batches and the button that pauses delivery', async () => {
+    expect(await page('/')).toMatch(
+      /<ul class="figures">.*<h2>Batches in progress<\/h2>.*<h2>Delivery<\/h2>.*>Pause delivery</s,
+    );
+  });
+
+  it('ends its navigation with the help, whose links within it and pictures work without a script', async () => {
+    const overview = await page('/');
+    const [, links = ''] = /<nav aria-label="Pages">(.*?)<\/nav>/s.exec(overview) ?? [];
+    expect(links).toMatch(/<a href="\/for-clerks">Help<\/a>$/);
+    const text = await page('/for-clerks');
+    expect(text).toContain('<a href="/for-clerks" aria-current="page">Help</a>');
+    expect(text).toMatch(/<h1 id="[^"]*">For people who correct orders<\/h1>/);
+    const body = text.slice(text.indexOf('<main'));
+    const ids = new Set([...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
+    const targets = [...body.matchAll(/<a href="([^"]*)"/g)].map(([, href = '']) => href);
+    expect(targets.length).toBeGreaterThan(14);
+    expect(targets.filter((href) => !href.startsWith('#') || !ids.has(href.slice(1)))).toEqual([]);
+    const pictures = [...body.matchAll(/<img src="([^"]*)" alt="[^"]+">/g)].map(([, src = '']) => src);
+    expect(pictures).toEqual(['/assets/report-red.png', '/assets/report-fixed.png']);
+    for (const src of pictures) {
+      const answer = await fetch(at(src));
+      expect([src, answer.status, answer.headers.get('content-type')]).toEqual([src, 200, 'image/png']);
+      expect(
+        Buffer.from(await answer.arrayBuffer())
+          .subarray(1, 4)
+          .toString(),
+      ).toBe('PNG');
+    }
   });
 
   it('is reached by links that exist', async () => {
@@ -277,7 +304,7 @@ describe('a reader without a login', () => {
     const kept = cookie;
     cookie = '';
     try {
-      for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment'])
+      for (const path of ['/', `/batches/${batch}`, '/dead-letters', '/environment', '/for-clerks'])
         expect(formsIn(await page(path))).toEqual([]);
       const acted = await fetch(at('/environment/pause'), {
         method: 'POST',
@@ -316,6 +343,10 @@ it('while Redis is not reachable, lasting pages show the last state, the others 
   await until('the overview', async () => /Delivering.*wrong\.csv/s.test((await load('/')).text));
   await redis.kill();
   await until('the overview says so', async () => (await load('/')).text.includes('Redis is not reachable'));
+  expect(await load('/for-clerks')).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('A sent order was wrong'),
+  });
   for (const path of ['/', '/sources']) {
     const { status, text } = await load(path);
     expect([path, status, /Redis is not reachable<\/span> since .*shown as of/.test(text)]).toEqual([path, 200, true]);
@@ -356,6 +387,9 @@ it('while the API cannot be reached, pages say so without network errors, which 
     return text.includes('Orders that wait') && text.includes('Nothing is lost.') && text;
   });
   expect(overview).toContain('the order API cannot be reached');
+  // What a person may have to stop comes before the figures.
+  expect(overview).toMatch(/Paused<.*<h2>Batches in progress<\/h2>.*waits\.csv.*<ul class="figures">/s);
+  expect(overview.split('<h2>Batches in progress</h2>')).toHaveLength(2);
   // An operator's pause would be resumed.
   expect(overview).toMatch(/<button[^>]*>Try again now</);
   // Not that delivery is still paused: the call is under way, and the note stays on the page.
@@ -403,7 +437,7 @@ it('the page of a held batch says first what a person decides, and empty lists s
     /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\. <a download href="[^"]*report\.html">The report<\/a> lists the refused orders, and the articles.*<dt>batch</s,
   );
   expect(page).toMatch(
-    /If they are wrong in the file, release: .* in one fix file\. If most orders of the file are wrong, cancel.*What you change in your own file is not recorded on the page Corrections/,
+    /If few orders of the file are wrong, release it: .* in one fix file\. If most orders of the file are wrong, cancel it: .*What you change in your own file is not recorded on the page Corrections/,
   );
 });
 

@@ -40,19 +40,21 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
   // While the lists are being read, it is not known which are rows without an order number.
   const open = deadLetters > 0 ? await openIn(api, deadLetters, {}).catch(() => count(deadLetters)) : undefined;
   const nameless = await namelessIn(api, status.batches);
-  const files = await oldestFiles(api, status);
+  // A person who has to stop a file must not look for it below figures and plots.
+  const batches = html`<h2>Batches in progress</h2>
+<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>`;
   const body = html`<h1>Overview</h1>
 <div data-fresh="pauses">${pauses.map((pause) => pauseBox(pause, now))}</div>
 ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
+${status.batches.length === 0 ? undefined : batches}
 <div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unreadableFiles(status)}</div>
 <ul class="figures">${figures.map(figure)}</ul>
 ${pacePart(series, url)}
-<h2>Batches in progress</h2>
-<div data-fresh="batches">${status.batches.length === 0 ? html`<p>None. See <a href="/batches">all batches</a>.</p>` : batchTable('Batches in progress', status.batches, { now, nameless, live: 'status.batches', status })}</div>
+${status.batches.length === 0 ? batches : undefined}
 ${inboxNote(status)}
-<div data-fresh="waits">${waits(status, open, files)}</div>
+<div data-fresh="waits">${waits(status, open, await oldestFiles(api, status))}</div>
 <h2>Sources</h2>
 <div data-fresh="sources">${sources(status)}</div>
 ${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
