@@ -11,8 +11,7 @@ import type { Self } from './daemon.ts';
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
  * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
  * `notTaken`: the first files that it could not take for some seconds, or a source, such as an inbox, that it cannot read. `foldersGone`: its folders that vanished.
- * `isOutdated`: it was started with another configuration than the one that is there now.
- * `redisLost`: how often it lost its connection to Redis within a minute; `isUnsteady`: it sends no orders for that reason.
+ * `redisLost`: how often it lost its connection to Redis within a minute; `isUnsteady`: it sends no orders for that reason. `isOutdated`: it was started with another configuration.
  */
 export type LivingDaemon = Self & {
   host: string;

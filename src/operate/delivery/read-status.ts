@@ -221,8 +221,9 @@ export function statusJson({
     now: iso(now),
     orders: { accepted, needPerson: rest.deadLetters, ...(oldest && { needPersonSince: iso(oldest.since) }) },
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
-    daemons: daemons.map(({ notices, configuration: _, ...daemon }) => ({
+    daemons: daemons.map(({ notices, ...daemon }) => ({
       ...daemon,
+      configuration: undefined,
       // The status has them for all daemons.
       notTaken: undefined,
       since: iso(daemon.since),
