@@ -39,7 +39,7 @@ type PageFacts = { isFixFile: boolean; isAsRead?: boolean };
  * Holds a new order whose number another file had in another spelling: an ERP's `0088` that a list has as `88` would be
  * ordered twice. What a person confirmed is meant as it is written.
  */
-function createSpellingGuard({ ledger, batches }: Deps) {
+export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
   async function checked(order: ValidOrder, own: number, one: OtherSpelling): Promise<CheckedOrder> {
     const { known, other } = one;
     const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : 0;

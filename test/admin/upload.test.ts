@@ -48,7 +48,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
   const page = await person.page(`/upload/${String(upload['id'])}`);
   expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
   expect(page.text).toMatch(/data-title="in this file"><div>A × 9<.*data-title="already known"><div>A × 1</);
-  expect(page.text).toContain('2 need a person and can be corrected.');
+  expect(page.text).toContain('2 orders need a person and can be corrected.');
   expect(page.text).toContain('<dt>format</dt><dd>CSV, delimiter comma, utf-8</dd>');
   expect((await send(upload, '0'.repeat(64))).body['code']).toBe('upload-other');
   const answers = await Promise.all([send(upload), send(upload)]);

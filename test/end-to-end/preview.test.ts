@@ -109,3 +109,15 @@ it('check --preview without a configuration is an error', async () => {
   const { code, err } = await place.run(['--config', 'absent.yaml', 'check', '--preview', 'new.csv']);
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('absent.yaml') });
 });
+
+it('check --preview holds a number that another file has in another spelling, and counts rows without a number', async () => {
+  await using place = await openWorkplace();
+  await place.drop('erp.csv', fileOf(['0088,A,1']));
+  await place.run(['start', '--once']);
+  await writeFile(path.join(place.folder, 'list.csv'), fileOf(['88,A,1', 'PO-2,A,1', 'PO-3,A,1', ',A,1']));
+  const [{ preview }] = JSON.parse((await place.run(['check', '--preview', '--json', 'list.csv'])).out).files;
+  expect(preview).toMatchObject({ new: 1, invalid: 3, nameless: 1 });
+  expect((await place.run(['check', '--preview', 'list.csv'])).out).toContain(
+    '88 differs from 0088, which is accepted',
+  );
+});

@@ -7,12 +7,14 @@ import { NUMBER_TAKEN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
+import { openText } from '../../report/story.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { receive, sendUpload } from '../api/upload-routes.ts';
 import type { AdminRequest, Reply, Route } from '../http/route.ts';
 import { sentPart } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { inForm } from './letter-message.ts';
 import { actForm, badge, cell, facts, link, orderPath, table } from './parts.ts';
 
 /** The page on which a file is chosen, with the files that were uploaded and not sent. */
@@ -124,10 +126,12 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const path = `/upload/${id}`;
   const cancel = actForm({ action: `${path}/cancel`, back: '/upload', button: 'Remove the file', tone: 'bad' });
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
+  const { nameless = 0 } = preview;
   const held = preview.conflict + preview.invalid;
-  const rest = held === 0 ? '' : ` ${held === 1 ? '1 needs' : `${count(held)} need`} a person and can be corrected.`;
+  const rest =
+    held === 0 ? '' : ` ${openText(held, nameless)} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
   const list = preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
-  const words = html`<p>${count(preview.new)} of ${counted(preview.orders, 'order')} of ${name} will be sent.${list}${rest}</p>`;
+  const words = html`<p>${count(preview.new)} of ${openText(preview.orders, nameless)} of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,
@@ -146,7 +150,7 @@ function detailsOf(preview: UploadPreview): Html {
     html`${one.purchaseOrderNumber}`,
     html`${one.field}`,
     html`<code>${one.value}</code>`,
-    html`${problemText({ ...one, field: '' })}`,
+    html`${inForm(problemText({ ...one, field: '' }), one.purchaseOrderNumber)}`,
   ]);
   const taken = differences.map(({ purchaseOrderNumber: number, items, known }) => [
     link(orderPath(number), number),
@@ -154,7 +158,7 @@ function detailsOf(preview: UploadPreview): Html {
     html`${known ?? 'see the order'}`,
   ]);
   const hints = warnings.map((text) => html`<li>${localTimes(text)}</li>`);
-  return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
+  return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2><p>Correct them in your file and upload it again, or send the file as it is: then each order that needs a person has a page on which it is corrected or confirmed.</p>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2>${table('Conflicts', ['order', 'in this file', 'already known'], taken)}<p>${NUMBER_TAKEN} Where the page of the order says that it is in progress, wait for its outcome first.</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}
 ${ordersToSend(preview)}

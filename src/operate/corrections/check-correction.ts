@@ -2,6 +2,7 @@ import { type Corrects, createFixGuard } from '../../admit/fix-guard.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { type CheckedOrder, firstItems } from '../../order/order.ts';
+import type { Problem } from '../../order/record.ts';
 import { foreignBatch } from '../../parse/unreadable.ts';
 import { createKnownContent } from '../../put-away/known-content.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -33,10 +34,8 @@ type CheckContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'sto
 export async function checkCorrection(file: FileToCheck, context: CheckContext): Promise<CheckedCorrection> {
   const { config, batches, ledger, stopping: signal } = context;
   const orders: CheckedOrder[] = [];
-  const found: CorrectedOrder[] = [];
-  const compare = createComparison({ ledger }, new Map())({ again: true }, ({ number, verdict }) => {
-    found.push({ number, verdict, problems: [] });
-  });
+  const found: (Pick<CorrectedOrder, 'number' | 'verdict'> & { held: readonly Problem[] })[] = [];
+  let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
   let unknown: string | undefined;
   let corrects: Corrects | undefined;
   try {
@@ -44,13 +43,17 @@ export async function checkCorrection(file: FileToCheck, context: CheckContext):
       file,
       { config, batches, signal },
       {
-        inspected({ reading }, unknownBatch) {
+        inspected({ reading, mapping }, unknownBatch) {
+          const facts = { again: true, isAsRead: mapping.otherReadings === 'allow' };
+          compare = createComparison({ ledger, batches }, new Map())(facts, ({ number, verdict, problems = [] }) => {
+            found.push({ number, verdict, held: problems });
+          });
           unknown = unknownBatch;
           corrects = 'originals' in reading ? reading.originals : undefined;
         },
         async order(order) {
           orders.push(order);
-          await compare.add(order);
+          await compare?.add(order);
         },
       },
     );
@@ -59,13 +62,14 @@ export async function checkCorrection(file: FileToCheck, context: CheckContext):
     if (!(error instanceof PoSyncError)) throw error;
     return { orders: [], isReady: false, trouble: error.message };
   }
-  await compare.done();
+  await compare?.done();
   const rowOf = rowsIn(orders);
   const checked = await Promise.all(
-    found.map(async ({ number, verdict }, i): Promise<CorrectedOrder> => {
+    found.map(async ({ number, verdict, held }, i): Promise<CorrectedOrder> => {
       if (verdict === 'conflict') return { number, verdict, problems: [], ...(await whoHas(number, context)) };
       const order = verdict === 'new' ? await guarded(orders[i], corrects, context) : orders[i];
-      return { number, verdict: order?.valid === false ? 'invalid' : verdict, problems: problemsOf(order, rowOf) };
+      const problems = order?.valid === false ? order.problems : held;
+      return { number, verdict: order?.valid === false ? 'invalid' : verdict, problems: inRows(problems, rowOf) };
     }),
   );
   const isReady = checked.every(({ verdict }) => verdict === 'new' || verdict === 'duplicate');
@@ -116,9 +120,8 @@ function rowsIn(orders: readonly CheckedOrder[]): RowOf {
   };
 }
 
-function problemsOf(order: CheckedOrder | undefined, rowOf: RowOf): CellProblem[] {
-  if (order === undefined || order.valid) return [];
-  return order.problems.map(({ line, pointer, field, message }) => ({
+function inRows(problems: readonly Problem[], rowOf: RowOf): CellProblem[] {
+  return problems.map(({ line, pointer, field, message }) => ({
     row: rowOf(line, pointer),
     field: pointer === undefined ? field : pointer.replace(/^\/\d+\/?/, ''),
     message,

@@ -1,4 +1,5 @@
 import { type Admission, admit } from '../../admit/admission.ts';
+import { createSpellingGuard } from '../../admit/fix-guard.ts';
 import type { Variables } from '../../config/variables.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
@@ -10,6 +11,7 @@ import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import { KNOWN_SETTLED } from '../../order/outcome.ts';
+import type { Problem } from '../../order/record.ts';
 import type { LeftOut } from '../../parse/format.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
@@ -27,6 +29,8 @@ export type Preview = { new: number; duplicate: number; conflict: number; waitin
   leftOut?: LeftOutOrders;
   /** Of the duplicates, those of an export that an earlier version had: not sent, because they wait for a person or were settled. */
   knownBefore?: { waiting: number; settled: number; numbers: string[] };
+  /** How many of the orders are rows without an order number. */
+  nameless?: number;
 };
 
 /** An order of the file and what would become of it. `order`: if valid. `isNew`: the ledger does not know its number. */
@@ -34,18 +38,20 @@ export type Verdict = {
   number: string;
   order: Order | undefined;
   digest: string;
-  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'knownBefore'>;
+  verdict: Exclude<keyof Preview, 'conflicts' | 'underWay' | 'invalidKnown' | 'leftOut' | 'knownBefore' | 'nameless'>;
   isNew: boolean;
+  /** Of an order that is valid, but that another order holds. */
+  problems?: readonly Problem[];
   /** The line of its first row. */
   line: number;
 };
 
 /**
- * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `exportName`: the export that
- * it is a version of.
+ * Compares the orders of one file. `again`: it is a fix file, whose orders are sent deliberately. `isAsRead`: the mapping says
+ * that numbers are meant as they are written. `exportName`: the export that it is a version of.
  */
 export type CompareFile = (
-  facts: { again: boolean; exportName?: string | undefined },
+  facts: { again: boolean; isAsRead: boolean; exportName?: string | undefined },
   onVerdict?: (found: Verdict) => void,
 ) => { add(order: CheckedOrder): Promise<void>; leftOut(one: LeftOut): void; done(): Promise<Preview> };
 
@@ -54,6 +60,9 @@ export type Previewer = { trouble: ListTrouble | undefined; file: CompareFile };
 
 const PAGE = 500;
 const CONFLICTS_SHOWN = 20;
+
+/** The file has no batch yet. */
+const NO_BATCH = { no: -1 };
 
 /** Digests by number. */
 type Digests = Map<string, string>;
@@ -75,12 +84,14 @@ export async function createPreviewer(context: OperatorContext, env: Variables):
  * been delivered.
  */
 export function createComparison(
-  { ledger, ...deps }: { ledger: Pick<Ledger, 'lookup'> } & ComparisonDeps,
+  { ledger, ...deps }: { ledger: Pick<Ledger, 'lookup' | 'otherSpellings'> } & ComparisonDeps,
   listed: ReadonlyMap<string, string>,
 ): CompareFile {
   const verdictOf = createVerdicts(listed);
 
-  return ({ again, exportName }, onVerdict) => {
+  const withoutOtherSpelling = createSpellingGuard({ ledger, batches: deps.batches });
+
+  return ({ again, isAsRead, exportName }, onVerdict) => {
     const shownBefore = createShownBefore(deps, again ? undefined : exportName);
     const found: Preview = { new: 0, duplicate: 0, conflict: 0, waiting: 0, invalid: 0, conflicts: [] };
     const pager = createPager(PAGE);
@@ -89,7 +100,8 @@ export function createComparison(
     const sent = new Set<string>();
     const watch = watchLeftOut(ledger);
 
-    async function addPage(page: readonly CheckedOrder[]): Promise<void> {
+    async function addPage(read: readonly CheckedOrder[]): Promise<void> {
+      const page = isAsRead ? read : await withoutOtherSpelling(NO_BATCH, read);
       const known = await ledger.lookup(page.map(({ number }) => number));
       const codes = await shownBefore.codesOf(page);
       for (const [at, { number, ...one }] of page.entries()) {
@@ -104,9 +116,11 @@ export function createComparison(
         if (code !== undefined) shownBefore.count(number, code);
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
+        if (number === '') found.nameless = (found.nameless ?? 0) + 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
-        onVerdict?.({ number, order, digest, verdict, isNew: of.kind === 'nothing', line: one.place.line });
+        const held = !one.valid && read[at]?.valid ? { problems: one.problems } : {};
+        onVerdict?.({ number, order, digest, verdict, isNew: of.kind === 'nothing', line: one.place.line, ...held });
       }
     }
 
@@ -150,14 +164,14 @@ function verdictOfInvalid(isDone: boolean, { shown }: Ends): Judged {
 /** The code of an order of an export that would be sent but was corrected, or that would need a person but did so before. */
 type Ends = { corrected?: string | undefined; shown?: string | undefined };
 
-type ComparisonDeps = { batches?: Pick<Batches, 'underWay' | 'find'>; store?: Pick<Store, 'redis' | 'keys'> };
+type ComparisonDeps = { batches: Pick<Batches, 'underWay' | 'find' | 'nameOf'>; store?: Pick<Store, 'redis' | 'keys'> };
 
 /** Finds orders that an export showed before, so that its new version does not send them (docs/files.md). */
 function createShownBefore({ batches, store }: ComparisonDeps, exportName: string | undefined) {
   const found = { waiting: 0, settled: 0, numbers: [] as string[] };
   return {
     async codesOf(page: readonly CheckedOrder[]): Promise<Ends[]> {
-      if (exportName === undefined || store === undefined || batches === undefined) return [];
+      if (exportName === undefined || store === undefined) return [];
       const deps = { store, batches };
       const asked = page.map((one) => {
         return { number: one.number, fingerprint: one.valid ? digestOf(one.order) : fingerprintOf(one.records) };
@@ -215,9 +229,9 @@ export type UnderWay = { orders: number; files: string[]; unread: string[] };
 /** `waiting`: the batch of each order that waits. Undefined where there is nothing to say. */
 async function underWayOf(
   waiting: readonly string[],
-  batches: Pick<Batches, 'underWay'> | undefined,
+  batches: Pick<Batches, 'underWay'>,
 ): Promise<UnderWay | undefined> {
-  const all = (await batches?.underWay()) ?? [];
+  const all = await batches.underWay();
   const names = new Set(waiting);
   const files = all.flatMap(({ batch, name }) => (names.has(batch) ? [name] : []));
   const unread = all.flatMap(({ waitsAfter, name }) => (waitsAfter === undefined ? [] : [name]));

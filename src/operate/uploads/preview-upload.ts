@@ -77,6 +77,9 @@ export async function compareUpload(
   const hash = createHash('sha256');
   const unknown: Existing[] = [];
   const problems: UploadPreview['problems'] = [];
+  const note = (found: readonly Problem[], purchaseOrderNumber: string) => {
+    for (const one of found) if (problems.length < SHOWN) problems.push({ ...one, purchaseOrderNumber });
+  };
   const own = new Map<string, string>();
   const differences: UploadPreview['differences'] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
@@ -85,9 +88,11 @@ export async function compareUpload(
   let orders = 0;
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
     leftOut: (one) => compare?.leftOut(one),
-    inspected({ isFixFile }) {
-      compare = createComparison(context, listed.orders)({ again: isFixFile }, (found) => {
-        const { number, digest, verdict, isNew, order } = found;
+    inspected({ isFixFile, mapping }) {
+      const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow' };
+      compare = createComparison(context, listed.orders)(facts, (found) => {
+        const { number, digest, verdict, isNew, order, problems: held = [] } = found;
+        note(held, number);
         if (verdict === 'new' && order !== undefined) {
           first ??= order;
           toSend.add(order, found.line);
@@ -107,9 +112,7 @@ export async function compareUpload(
       orders += 1;
       if (order.valid) own.set(order.number, firstItems(order.order.items));
       await compare?.add(order);
-      if (!order.valid)
-        for (const one of order.problems)
-          if (problems.length < SHOWN) problems.push({ ...one, purchaseOrderNumber: order.number });
+      if (!order.valid) note(order.problems, order.number);
     },
   });
   const counts = await compare?.done();
