@@ -135,19 +135,13 @@ async function checkOrders(
         const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
         statuses = createStatusCounts({ reading, mapping });
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
-        const isAsRead = mapping.otherReadings === 'allow';
-        preview = previewer?.file(
-          { again: isFixFile, isAsRead, exportName },
-          ({ verdict, order, number, problems }) => {
-            for (const problem of problems ?? []) printer.onProblem(problem, number, false);
-            isSent.push(verdict === 'new');
-            statuses?.add(
-              waiting.shift() ?? [],
-              verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held',
-            );
-            if (verdict === 'new' && order) checked.first ??= order;
-          },
-        );
+        const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };
+        preview = previewer?.file(facts, ({ verdict, order, number, problems = [] }) => {
+          for (const problem of problems) printer.onProblem(problem, number, false);
+          isSent.push(verdict === 'new');
+          statuses?.add(waiting.shift() ?? [], verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held');
+          if (verdict === 'new' && order) checked.first ??= order;
+        });
       },
       order(order) {
         checked.orders += 1;

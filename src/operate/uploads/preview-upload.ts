@@ -77,9 +77,6 @@ export async function compareUpload(
   const hash = createHash('sha256');
   const unknown: Existing[] = [];
   const problems: UploadPreview['problems'] = [];
-  const note = (found: readonly Problem[], purchaseOrderNumber: string) => {
-    for (const one of found) if (problems.length < SHOWN) problems.push({ ...one, purchaseOrderNumber });
-  };
   const own = new Map<string, string>();
   const differences: UploadPreview['differences'] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
@@ -92,7 +89,7 @@ export async function compareUpload(
       const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow' };
       compare = createComparison(context, listed.orders)(facts, (found) => {
         const { number, digest, verdict, isNew, order, problems: held = [] } = found;
-        note(held, number);
+        note(problems, held, number);
         if (verdict === 'new' && order !== undefined) {
           first ??= order;
           toSend.add(order, found.line);
@@ -112,7 +109,7 @@ export async function compareUpload(
       orders += 1;
       if (order.valid) own.set(order.number, firstItems(order.order.items));
       await compare?.add(order);
-      if (!order.valid) note(order.problems, order.number);
+      if (!order.valid) note(problems, order.problems, order.number);
     },
   });
   const counts = await compare?.done();
@@ -131,6 +128,11 @@ export async function compareUpload(
     toSend: toSend.listed,
   };
   return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
+}
+
+/** Keeps the first problems. */
+function note(all: UploadPreview['problems'], found: readonly Problem[], purchaseOrderNumber: string): void {
+  for (const one of found) if (all.length < SHOWN) all.push({ ...one, purchaseOrderNumber });
 }
 
 /** Orders and items that a preview lists, and the items of one order; previews stay in memory. */
