@@ -144,6 +144,8 @@ it('the history of a corrected order shows its first file, the changed value and
   expect((await person.call('GET', `/corrections?day=${day}&zone=Nowhere`)).body['code']).toBe('parameter-wrong');
   expect(await numbers(`day=${day}&end=accepted`)).toContain('PO-1');
   expect(await numbers(`day=${day}&end=discarded`)).not.toContain('PO-1');
+  expect(await numbers(`day=${day}&kind=invalid`)).toContain('PO-1');
+  expect(await numbers(`day=${day}&kind=refused`)).not.toContain('PO-1');
   expect(await numbers(`day=${day}&end=other`)).not.toContain('PO-1');
   expect((await person.call('GET', '/corrections?end=lost')).body['code']).toBe('parameter-wrong');
   const page = await person.page(`/corrections?end=accepted&day=${day}&who=${who}&q=PO-1`);

@@ -16,7 +16,7 @@ import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
 import { inProgressToo, withOrdersInProgress } from './rows-elsewhere.ts';
 
-const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
+export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
 /** The parameters that select dead letters. */
 export const LETTER_FILTERS = ['kind', 'signature', 'batch', 'source', 'since', 'q', 'already'];
@@ -76,7 +76,7 @@ export async function readSettledPage(api: ApiContext, url: URL) {
 }
 
 /** The parameters that select closed dead letters. */
-export const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'end'];
+export const SETTLED_FILTERS = ['day', 'from', 'to', 'zone', 'since', 'until', 'who', 'q', 'end', 'kind'];
 
 export function settledFilter(url: URL, more: readonly string[] = []): SettledFilter {
   const query = readQuery(url, [...SETTLED_FILTERS, ...more]);
@@ -87,6 +87,7 @@ export function settledFilter(url: URL, more: readonly string[] = []): SettledFi
     who: query.text('who'),
     q: query.text('q'),
     end: query.oneOf('end', ENDINGS),
+    kind: query.oneOf('kind', KINDS),
   });
 }
 

@@ -13,13 +13,14 @@ import {
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { HELD_RULE } from '../../order/fixing.ts';
-import { countNeedingPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
+import { countNeedingPerson, type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
+import { idOf } from '../read-model/letter-id.ts';
 import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
@@ -36,6 +37,7 @@ import {
   facts,
   filterForm,
   isFiltered,
+  letterPath,
   link,
   nextLink,
   numberLink,
@@ -132,7 +134,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const since = await orderedSince(api, items);
   const listed = items.map((order) => [
     cell(order.line),
-    numberLink(order.purchaseOrderNumber),
+    rowLink(order, view),
     html`${outcomeWord(order.outcome)}${settledText(order)}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
     html`${inForm(order.message, order.purchaseOrderNumber)}`,
     timeText(order.at),
@@ -152,6 +154,14 @@ ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
   return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
+}
+
+/** The page of an order; of a row of a table without a number, that on which it is corrected. */
+function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: BatchView): Html {
+  const type = batch.inspection?.shape.format.type;
+  const isTable = type === 'csv' || type === 'xlsx';
+  if (number !== '' || !isTable || batch.state !== 'done') return numberLink(number);
+  return link(letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: '' })), 'no number');
 }
 
 /** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */

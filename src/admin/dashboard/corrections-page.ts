@@ -5,7 +5,7 @@ import { placeText } from '../../order/fixing.ts';
 import type { Place } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
+import { KINDS, readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
 import { correctionBook, correctionListReply, isUnrecorded, NOT_RECORDED } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import { ENDINGS, type SettledRow } from '../read-model/settled-table.ts';
@@ -31,6 +31,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     dayFields(url),
     textField(url, 'who', 'Person'),
     textField(url, 'q', 'Order, changed value or file'),
+    select(url, 'kind', 'What was wrong', KINDS),
     select(url, 'end', 'What happened', ENDINGS, ['accepted', 'discarded', 'something else']),
   ]);
   const recorded = await recordedSoon(items, api);

@@ -5,7 +5,7 @@ import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes.ts';
+import { KINDS, LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes.ts';
 import { letterBook } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -36,8 +36,6 @@ export async function openIn(
   const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
   return openText(open, Math.min(nameless, open));
 }
-
-const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'];
 
 /** Groups shown; the filters find the others. */
 const GROUPS = 20;

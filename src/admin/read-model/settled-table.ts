@@ -7,6 +7,7 @@ import {
   type DeadLetter,
   errorLine,
 } from '../../order/dead-letter.ts';
+import type { DeadLetterKind } from '../../order/outcome.ts';
 import { alreadyText } from './kept-letter.ts';
 import { searchText } from './letter-batch.ts';
 import { idOf } from './letter-id.ts';
@@ -35,6 +36,7 @@ export type SettledFilter = {
   who?: string;
   q?: string;
   end?: (typeof ENDINGS)[number];
+  kind?: DeadLetterKind;
 };
 
 /** Rows that are kept, about 500 bytes each; those of the oldest batches are removed first. */
@@ -110,6 +112,7 @@ function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: num
     if (filter.since !== undefined && row.closed.at < filter.since) break;
     if (filter.until !== undefined && row.closed.at >= filter.until) continue;
     if (filter.end !== undefined && endingOf(row) !== filter.end) continue;
+    if (filter.kind !== undefined && row.kind !== filter.kind) continue;
     if (!hasPerson(row, who) || (words !== '' && !textOf(row).includes(words))) continue;
     total += 1;
     if (after !== undefined && keyOf(row) >= after) before += 1;
