@@ -1,20 +1,22 @@
 import type { Mapping } from '../config/config.ts';
 import { plainName, trimBlanks } from '../order/text.ts';
-import { columnNamed, missingCalledOff, refuseMissing } from './columns.ts';
+import { calledOffRules, columnNamed, missingCalledOff, refuseMissing, ruleFor } from './columns.ts';
 import { find, isObject, textOf } from './find-key.ts';
 
 /**
  * A column or key of `skipWhere` or `onlyWhere`, and its values. `skipWhere` leaves out what has one of them, `onlyWhere` what
- * has none of them. `count`: what it left out.
+ * has none of them, except a value that `calledOff` names for the same column. `count`: what it left out.
  */
-type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: string; values: ReadonlySet<string> } & {
-  count: number;
+type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: string; count: number } & {
+  has(text: string): boolean;
 };
 
 function rulesOf(mapping: Mapping): Rule[] {
   return (['skipWhere', 'onlyWhere'] as const).flatMap((by) =>
     Object.entries(mapping[by]).map(([name, values]) => {
-      return { by, names: [name] as const, plain: plainName(name), values: new Set(values), count: 0 };
+      const called = by === 'onlyWhere' ? ruleFor(name, calledOffRules(mapping)) : undefined;
+      const has = (text: string) => values.includes(text) || (text !== '' && called?.holds(text) === true);
+      return { by, names: [name] as const, plain: plainName(name), has, count: 0 };
     }),
   );
 }
@@ -31,7 +33,7 @@ function createDecision() {
     for (const rule of rules) {
       const text = textFor(rule) ?? '';
       const isBlank = rule.by === 'onlyWhere' && text === '' && isSame;
-      isKept.set(rule, isBlank ? last.isKept.get(rule) === true : rule.values.has(text) === (rule.by === 'onlyWhere'));
+      isKept.set(rule, isBlank ? last.isKept.get(rule) === true : rule.has(text) === (rule.by === 'onlyWhere'));
     }
     last = { number: number === '' ? last.number : number, isKept };
     const leftOutBy = rules.find((rule) => isKept.get(rule) === false);

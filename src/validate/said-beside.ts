@@ -1,10 +1,11 @@
 import type { Mapping } from '../config/config.ts';
+import { cancellationKind, isNoCancellation, NO } from '../order/cancellation-names.ts';
 import { CONFIRMED } from '../order/fixing.ts';
 import { calledOffIn } from '../order/other-reading.ts';
 import type { Problem } from '../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
-import { calledOffRules, ruleFor, STATUS_NAME, statusWhy, type WhyNotWanted, withoutCode } from './called-off-rules.ts';
-import { cancellationKind, isNoCancellation, NO } from './cancellation-names.ts';
+import { calledOffRules, ruleFor } from '../parse/columns.ts';
+import { STATUS_NAME, statusWhy, type WhyNotWanted, withoutCode } from './called-off-rules.ts';
 
 /**
  * What a column or key beside the fields can say about its record. `status`, `otherStatus`, `type` and `remark`: in words; `action`: in

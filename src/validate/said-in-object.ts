@@ -1,8 +1,8 @@
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { pointerStep } from '../order/text.ts';
+import { calledOffRules, ruleFor } from '../parse/columns.ts';
 import { find, isObject, TEXT_KEY, textOf } from '../parse/find-key.ts';
-import { calledOffRules, ruleFor } from './called-off-rules.ts';
 import { type ObjectRules, problemAt, shown } from './object-fields.ts';
 import { problemOf } from './problem.ts';
 import { saidBeside } from './said-beside.ts';

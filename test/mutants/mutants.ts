@@ -41,7 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/validate/said-beside.ts',
     find: 'cancellationKind(name) ?? ',
     replace: '',
-    tests: ['test/validate/cancellation-names.test.ts'],
+    tests: ['test/order/cancellation-names.test.ts'],
   },
   {
     without: 'columns of calledOff with otherReadings: allow',

@@ -58,6 +58,27 @@ describe('a column of calledOff', () => {
     const { orders } = await readText(text, mapping);
     expect(inShort(orders)).toEqual([sent('1'), { 2: ['3 KZ called-off'] }]);
   });
+
+  test('is read before onlyWhere of the same column, and after skipWhere', async () => {
+    const text = `${HEADER},Status,Plant\n1,A,1,offen,10\n2,A,1,STORNIERT,10\n3,A,1,erledigt,10\n4,A,1,gesperrt,10\n5,A,1,storniert,20\n6,A,1,offen,10\n6,B,1,,10\n7,A,1,storniert,10\n7,B,1,,10\n8,A,1,offen,10\n8,B,1,storniert,10\n`;
+    const rules = {
+      onlyWhere: { Status: 'offen', Plant: 10 },
+      calledOff: { status: ['storniert', 'gesperrt'], Plant: 'never' },
+    };
+    const { orders, inspection } = await readText(text, mappingOf({ ...rules, skipWhere: { Status: 'gesperrt' } }));
+    // The second row of 7 counts as canceled like the first one; another plant is left out, canceled or not.
+    expect(inShort(orders)).toEqual([
+      sent('1'),
+      { 2: ['3 Status called-off'] },
+      expect.objectContaining({ purchaseOrderNumber: '6' }),
+      { 7: [expect.stringContaining('9 Status called-off')] },
+      { 8: [expect.stringContaining('12 Status called-off')] },
+    ]);
+    expect(inspection.warnings).toEqual([
+      'One row that matches skipWhere was skipped.',
+      '2 rows without a value of onlyWhere were skipped.',
+    ]);
+  });
 });
 
 describe('a key of calledOff', () => {
@@ -81,6 +102,28 @@ describe('a key of calledOff', () => {
   test('with never holds no order for the value that its name has without a rule', async () => {
     const text = JSON.stringify([of('1', { cancelled: true }), of('2', { Status: 'cancelled' })]);
     expect(await heldIn(text, { calledOff: { cancelled: 'never' } })).toEqual(['2']);
+  });
+
+  test('is read before onlyWhere of the same key, and after skipWhere', async () => {
+    const rules = { onlyWhere: { 'h.status': 'OPEN' }, calledOff: { 'H.Status': ['gone', 'late'] } };
+    const all = [
+      of('1', { h: { status: 'OPEN' } }),
+      of('2', { h: { status: 'GONE' } }),
+      of('3', { h: { status: 'X' } }),
+    ];
+    const orders = JSON.stringify([...all, of('4', { h: { status: 'late' } })]);
+    expect(await heldIn(orders, rules)).toEqual(['2', '4']);
+    expect(await heldIn(orders, { ...rules, skipWhere: { 'h.status': 'late' } })).toEqual(['2']);
+    const flat = ['OPEN', 'gone'].map((status) => ({
+      ...JSON.parse(`{"h":{"status":"${status}"}}`),
+      purchaseOrderNumber: '1',
+      articleCode: status,
+      quantity: 1,
+    }));
+    expect(await heldIn(JSON.stringify(flat), rules)).toEqual(['1']);
+    const xml = (status: string, number: number) =>
+      `<o><purchaseOrderNumber>${number + 1}</purchaseOrderNumber><h><status>${status}</status></h><items><articleCode>A</articleCode><quantity>1</quantity></items></o>`;
+    expect(await heldIn(`<os>${['OPEN', 'gone', 'x'].map(xml).join('')}</os>`, rules)).toEqual(['2']);
   });
 
   test('that occurs twice is ambiguous', async () => {

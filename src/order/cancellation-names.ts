@@ -1,4 +1,4 @@
-import { plainName } from '../order/text.ts';
+import { plainName } from './text.ts';
 
 /**
  * What the name of a column or key says about cancelling its record. `flag`: the value is there because the record is
