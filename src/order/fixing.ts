@@ -52,6 +52,9 @@ export const NUMBER_TAKEN =
 export const NUMBER_IN_PROGRESS =
   'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
+/** How a file is corrected that a person dropped. */
+export const OWN_FILE = 'correct your own file, and drop the complete file again';
+
 /** What is decided of a held file, in the same words in the report, in the dashboard and in docs/for-clerks.md. */
 export const HELD_RULE = {
   few: {
@@ -60,7 +63,7 @@ export const HELD_RULE = {
   },
   most: {
     does: 'If most orders of the file are wrong, cancel it',
-    so: 'correct your own file, and drop the complete file again. Orders that were accepted are not sent again. What you change in your own file is not recorded on the page Corrections.',
+    so: `${OWN_FILE}. Orders that were accepted are not sent again. What you change in your own file is not recorded on the page Corrections.`,
   },
 } as const;
 

@@ -185,6 +185,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
       source: batch.source,
       ...(inspection?.readAs === undefined ? {} : { readAs: inspection.readAs }),
       file: batch.name,
+      ...(batch.kind === 'export' && { isExport: true }),
       ...(batch.by === undefined ? {} : { by: batch.by }),
       sha256: inspection?.sha256 ?? '',
       bytes: inspection?.bytes ?? 0,

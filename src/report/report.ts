@@ -16,6 +16,8 @@ export type Report = {
   /** A fix file: the source whose mapping reads it, where it is not its own. */
   readAs?: string;
   file: string;
+  /** A version of an export, which nobody can drop again. */
+  isExport?: true;
   /** The person who submitted it at the admin port. */
   by?: string;
   sha256: string;
@@ -79,6 +81,14 @@ export function exportRemedy(own = 'Correct it in the program that writes it.'):
 export function isForExport(remedy: string): boolean {
   return [NEXT_VERSION, READ_AGAIN].some((text) => remedy.includes(text));
 }
+
+/** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
+export const CANCELLED_IN_EXPORT =
+  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox.';
+
+/** How a correction in the source reaches po-sync: what a person drops, or the next version of an export. */
+export const CORRECTED_EXPORT =
+  'have them corrected in the program that writes the export: po-sync reads its next version';
 
 /** A comma in a list of facts is hard to see. */
 const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };

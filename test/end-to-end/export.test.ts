@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -230,5 +231,49 @@ describe('an export', () => {
     const [, second] = await place.reportsNow();
     expect(second).toMatchObject({ state: 'finished', counts: { accepted: 1 } });
     expect((await place.run(['status'])).out).not.toContain('unreadable');
+  });
+
+  it('sends its cancelled orders with its next version, and says so before and after the cancellation', async () => {
+    await using place = await openWorkplace({
+      more: MORE,
+      source: '- { name: erp, type: export, path: erp.csv, mapping: erp, stable: 100ms, poll: 200ms }',
+    });
+    const running = place.start(['start']);
+    const person = await openOperator(place, running);
+    await place.run(['pause']);
+    await until('the pause', () => running.out().includes('paused by'));
+    const file = path.join(place.folder, 'erp.csv');
+    await writeFile(file, `${HEAD}1001;BOLT;5\n`);
+    const { batch } = await until('the order', async () => {
+      const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
+      return batches[0]?.counts?.orders === 1 && batches[0];
+    });
+    const truth =
+      'orders that are still in the export are sent as soon as the export or its mapping changes in anything.';
+    const pageText = async () => (await person.page(`/batches/${batch}`)).text;
+    expect(await pageText()).toContain(`are in no fix file. Cancelled ${truth}`);
+    const texts = [
+      await place.run(['batches', 'cancel', batch, '--dry-run']),
+      await place.run(['batches', 'cancel', batch]),
+      await place.run(['batches', 'cancel', batch, '--yes']),
+    ].map(({ out, err }) => out + err);
+    for (const text of texts) {
+      expect(text).toContain(truth);
+      expect(text).not.toContain('drop the file again');
+    }
+    const report = await until('the report', async () => {
+      return (await place.reportsNow()).find(({ state }) => state === 'finished');
+    });
+    expect(report).toMatchObject({ isExport: true, counts: { cancelled: 1 } });
+    expect(await place.read(report, 'report.html')).toMatch(
+      /did not send it\. Cancelled orders that are still in the export/,
+    );
+    expect(await pageText()).toContain(`Cancelled ${truth}`);
+
+    await place.run(['resume']);
+    await writeFile(file, `${HEAD}1001;BOLT;5\n1002;NUT;1\n`);
+    await until('both orders', () => place.stored().size === 2);
+    running.child.kill('SIGTERM');
+    await running.ended;
   });
 });

@@ -12,12 +12,12 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
-import { HELD_RULE } from '../../order/fixing.ts';
+import { HELD_RULE, OWN_FILE } from '../../order/fixing.ts';
 import { countNeedingPerson, type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
-import { formatText } from '../../report/report.ts';
+import { CORRECTED_EXPORT, formatText } from '../../report/report.ts';
 import { openText } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
@@ -158,8 +158,7 @@ ${nextLink(url, next)}`;
 
 /** The page of an order; of a row of a table without a number, that on which it is corrected. */
 function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: BatchView): Html {
-  const type = batch.inspection?.shape.format.type;
-  const isTable = type === 'csv' || type === 'xlsx';
+  const isTable = ['csv', 'xlsx'].includes(batch.inspection?.shape.format.type ?? '');
   if (number !== '' || !isTable || batch.state !== 'done') return numberLink(number);
   return link(letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: '' })), 'no number');
 }
@@ -173,15 +172,18 @@ function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
   return html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
 }
 
+const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';
+
 /** What waits for a person comes before the facts. */
-function heldBox({ batch: { batch, held } }: BatchView, mayOperate: boolean): Html | undefined {
+function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolean): Html | undefined {
   if (held === undefined) return undefined;
   const { few, most } = HELD_RULE;
-  const who = mayOperate
-    ? 'You may decide: release or cancel it below'
-    : 'Somebody with the role operate must release or cancel it';
+  const isExport = kind === 'export';
+  const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
+  const corrected = isExport ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
+  const who = mayOperate ? 'You may decide: release or cancel it below' : FOR_OPERATOR;
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-<br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and drop the file again. ${few.does}: ${few.so} ${most.does}: ${most.so}</div>`;
+<br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected}</div>`;
 }
 
 function factsOf({ batch, standing, report, error, over }: BatchView, fixes: readonly string[], lost = false): Html {

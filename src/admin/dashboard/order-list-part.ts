@@ -3,6 +3,7 @@ import { count, orders } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
 import type { OrderResult } from '../../order/outcome.ts';
 import { type Html, html } from '../../report/page/html.ts';
+import { CANCELLED_IN_EXPORT } from '../../report/report.ts';
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { BATCH_FILTERS, type BatchSum } from '../api/batch-routes.ts';
@@ -66,16 +67,19 @@ export async function leadBackOnError(
 }
 
 /** The items of the orders that went out; a person who cancelled the file has to inform the supplier. */
-export function sentPart({ batch, state, cancelled, counts: { accepted } }: BatchView['batch']): Html | undefined {
-  if (state !== 'done') return cancelled ? CANCELLING : undefined;
-  if (accepted === 0) return undefined;
+export function sentPart({ batch, kind, state, cancelled, counts }: BatchView['batch']): Html | undefined {
+  const { accepted } = counts;
+  const isShown = kind === 'export' && cancelled && (counts.cancelled > 0 || state !== 'done');
+  const again = isShown ? html`<p class="box doubt">${CANCELLED_IN_EXPORT}</p>` : undefined;
+  if (state !== 'done') return cancelled ? html`${CANCELLING}${again}` : undefined;
+  if (accepted === 0) return again;
   const items = link(
     `/items.xlsx?q=${encodeURIComponent(batch)}`,
     'Its accepted orders with articles and quantities, as a spreadsheet',
   );
   if (!cancelled) return html`<p>${items}</p>`;
   const [were, them] = accepted === 1 ? ['was', 'it'] : ['were', 'them'];
-  return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>`;
+  return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>${again}`;
 }
 
 const CANCELLING = html`<p class="box doubt" role="status">This file is cancelled: what was not sent is withdrawn. Orders that are being sent, or may have been sent, still get their outcome; none of them is sent again. When the file is finished, this page has its accepted orders as a spreadsheet.</p>`;

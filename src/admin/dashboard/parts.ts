@@ -2,6 +2,7 @@ import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
 import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
+import { CANCELLED_IN_EXPORT } from '../../report/report.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {
@@ -175,7 +176,7 @@ export function batchActs({ batch, standing, lost }: BatchView, back: string, co
           button: 'Cancel orders that were not sent',
           confirm,
           tone: 'bad',
-          sure: 'Cancel: these orders are not sent, and are in no fix file. To send them, drop the complete file again. Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.',
+          sure: `Cancel: these orders are not sent, and are in no fix file. ${batch.kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them, drop the complete file again.'} Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.`,
         });
   return html`<div class="acts">${release}${cancel}</div>`;
 }

@@ -24,10 +24,19 @@ import {
 import { forgottenBatches } from '../../operate/batches/open-dead-letters.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
-import { readReport } from '../../report/report.ts';
+import { CANCELLED_IN_EXPORT, readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
-import { confirmation, type Format, formatOf, printable, printJson, sentences, wrapped } from '../terminal/print.ts';
+import {
+  confirmation,
+  type Format,
+  formatOf,
+  hanging,
+  printable,
+  printJson,
+  sentences,
+  wrapped,
+} from '../terminal/print.ts';
 import { batchTable, batchText } from './batch-view.ts';
 import type { Since } from './definitions/command-definition.ts';
 
@@ -107,17 +116,27 @@ export async function batchesCancelCommand(args: ActArgs, shell: Shell): Promise
   const left = `${remaining(batch)}${unread > 0 ? ` (${count(unread)} of them not read yet)` : ''}`;
   if (args.dryRun) {
     if (args.json) printJson(shell, { batch: batch.batch, dryRun: true });
-    else shell.out(sentences(`Would cancel the orders of ${batch.batch} that were not sent: ${left}.\n`, shell));
+    else
+      shell.out(
+        sentences(
+          `Would cancel the orders of ${batch.batch} that were not sent: ${left}.\n${batch.kind === 'export' ? `${CANCELLED_IN_EXPORT}\n` : ''}`,
+          shell,
+        ),
+      );
     return 0;
   }
-  const question = `Cancel the orders of ${batch.batch} that were not sent, ${left}?`;
+  const first = batch.kind === 'export' ? `${CANCELLED_IN_EXPORT} ` : '';
+  const question = `${first}Cancel the orders of ${batch.batch} that were not sent, ${left}?`;
   if (!(await confirmation(question, args, shell))) return 1;
   const { end, text } = await recorded({ what: 'cancel', on: batch.batch }, context, async () => {
     const end = await cancelBatch(batch, context);
     return { end, text: cancelledText(batch, end) };
   });
   if (args.json) printJson(shell, { batch: batch.batch, ...end });
-  else shell.out(`${text}\n${end.accepted > 0 ? reportText(batch, context) : ''}${end.cancelled > 0 ? UNDO : ''}`);
+  else
+    shell.out(
+      `${text}\n${end.accepted > 0 ? reportText(batch, context) : ''}${end.cancelled > 0 ? undoText(batch, shell) : ''}`,
+    );
   return end.accepted > 0 || end.underWay > 0 ? 2 : 0;
 }
 
@@ -161,7 +180,11 @@ function reportText({ batch }: Batch, { config }: OperatorContext): string {
   return `  The report, when the batch is finished: ${printable(join(config.reports.path, batch))}\n`;
 }
 
-const UNDO = '  To send them after all, drop the file again.\n';
+/** What sends cancelled orders after all; an export cannot be dropped again. */
+function undoText({ kind }: Batch, shell: Shell): string {
+  const text = kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them after all, drop the file again.';
+  return `  ${hanging(text, 2, formatOf(shell).columns)}\n`;
+}
 
 /** Orders without an outcome; their number is unknown while the file is read. */
 function remaining(batch: Batch): string {

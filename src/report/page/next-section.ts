@@ -1,7 +1,7 @@
 import { count, orders } from '../../core/format.ts';
-import { HELD_RULE, INTO_NO_INBOX } from '../../order/fixing.ts';
+import { HELD_RULE, INTO_NO_INBOX, OWN_FILE } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { isCancelled, isForExport, type Report } from '../report.ts';
+import { CORRECTED_EXPORT, isCancelled, isForExport, type Report } from '../report.ts';
 import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import { command, fileAndBatch, fixLink, type Html, helpLink, html, inboxText, timeText } from './html.ts';
 
@@ -50,56 +50,48 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
     case 'finished':
       return [
         ...stepsElsewhere(story),
-        ...(story.open > 0
-          ? [...firstReport(report), ...laterReport(report), ...leftByCancellation(report, story)]
-          : []),
+        ...(story.open > 0 ? [...sameFileRead(report), ...leftByCancellation(report, story)] : []),
         ...stepsForDeadLetters(report, story, fixFiles),
       ];
   }
 }
 
 /** A held batch is for the operator; the first and the last step are for the person who dropped the file. */
-function stepsForHeld({ batch, counts: { refused } }: Report): Html[] {
+function stepsForHeld({ batch, counts: { refused }, isExport }: Report): Html[] {
+  const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
   return [
     html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,
-    html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and drop the file again: ${command('po-sync', 'batches', 'cancel', batch)}`,
+    html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and ${again}: ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`${heldRule('few')} For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)}`,
-    html`${heldRule('most')} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
+    html`${heldRule('most', isExport)} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
 
-function heldRule(how: keyof typeof HELD_RULE): Html {
+function heldRule(how: keyof typeof HELD_RULE, isExport = false): Html {
   const { does, so } = HELD_RULE[how];
-  return html`<b>${does}:</b> ${so}`;
+  return html`<b>${does}:</b> ${isExport ? so.replace(OWN_FILE, CORRECTED_EXPORT) : so}`;
 }
 
-/** An order that was corrected after its first file must not be corrected again in a copy of that file. */
-function firstReport({ repeats }: Report): Html[] {
-  if (repeats === undefined) return [];
-  const { file, batch, at } = repeats;
+/** An order that was corrected in another report of the same file must not be corrected again in this one. */
+function sameFileRead({ repeats, repeatedBy }: Report): Html[] {
+  const where = ({ file, batch, at }: NonNullable<Report['repeatedBy']>) =>
+    html`${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`;
+  const first = 'See the first report before you correct anything.';
   return [
-    html`<b>See the first report before you correct anything.</b> The same file was read before: ${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`,
-  ];
-}
-
-/** What was corrected in a later report of the same file stays open here. */
-function laterReport({ repeatedBy }: Report): Html[] {
-  if (repeatedBy === undefined) return [];
-  const { file, batch, at } = repeatedBy;
-  return [
-    html`<b>The same file was read again:</b> ${fileAndBatch(file, batch)}, taken ${timeText(at)}. If an order was settled there, discard it here in the dashboard, or ask your operator to do so. Correct any other order only once, in one of the two reports.`,
+    ...(repeats ? [html`<b>${first}</b> The same file was read before: ${where(repeats)}`] : []),
+    ...(repeatedBy ? [html`<b>The same file was read again:</b> ${where(repeatedBy)}`] : []),
   ];
 }
 
 /** A person who cancels a wrong file does not want the rest of it either. */
 function leftByCancellation(report: Report, { open, nameless }: Story): Html[] {
   if (!isCancelled(report)) return [];
-  const { batch, counts } = report;
+  const { batch, counts, isExport } = report;
   const them = open === 1 ? 'it' : 'all of them at once';
   return [
     html`<b>If the complete file was wrong, discard ${openText(open, nameless)} too.</b> ${counts.cancelled === 0 ? 'The cancellation does not close what failed a check or was refused' : 'The cancellation withdrew only what could have been sent'}. Discard ${them} in the dashboard: the page of this file links what needs a person. For your operator: ${command('po-sync', 'dead-letters', 'discard', '--batch', batch)}`,
-    html`<b>If you correct your own file instead, drop the complete file again.</b> Its orders that are accepted are settled here too, so you do not need the fix file. What was changed is not recorded then.`,
+    html`<b>${isExport ? `If they are to be sent, ${CORRECTED_EXPORT}.` : 'If you correct your own file instead, drop the complete file again.'}</b> Its orders that are accepted are settled here too, so you do not need the fix file. What was changed is not recorded then.`,
   ];
 }
 

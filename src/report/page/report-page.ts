@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
 import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
-import { formatText, isCancelled, type Report, wasChanged } from '../report.ts';
+import { CANCELLED_IN_EXPORT, formatText, isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
@@ -211,7 +211,7 @@ function cancelledVerdict({ counts }: Report): string {
 function withdrawnText(report: Report, { sentElsewhere: sent }: Story): string {
   const { accepted, cancelled } = report.counts;
   if (!isCancelled(report)) return '';
-  return [sentText(accepted), cancelled === 0 ? '' : restText(cancelled, sent)].join(' ').trim();
+  return [sentText(accepted), cancelled === 0 ? '' : restText(report, sent)].join(' ').trim();
 }
 
 /** Nobody who cancelled a wrong file should think that all of it was withdrawn. */
@@ -221,7 +221,7 @@ function sentText(accepted: number): string {
   return `${orders(accepted)} of this file ${was} accepted, and po-sync cannot withdraw ${accepted === 1 ? 'it' : 'them'}, because the order API cannot do it: if ${them} wrong, inform the supplier. The page of this file in the dashboard has a download with ${their} articles and quantities.`;
 }
 
-function restText(cancelled: number, sent: number): string {
+function restText({ counts: { cancelled }, isExport }: Report, sent: number): string {
   const was = (number: number) => (number === 1 ? 'was' : 'were');
   const what = `${orders(cancelled)} ${was(cancelled)} withdrawn, and this file did not send ${cancelled === 1 ? 'it' : 'them'}.`;
   const rest = cancelled - sent;
@@ -229,7 +229,7 @@ function restText(cancelled: number, sent: number): string {
   const known = sent === 0 ? '' : ` ${count(sent)} ${was(sent)} accepted in another file.`;
   const [which, them] =
     sent > 0 ? ['the others', 'they are'] : cancelled === 1 ? ['it', 'it is'] : ['them', 'they are'];
-  return `${what}${known} To send ${which}, correct the complete file and drop it again, unless ${them} in another file already. No order is sent twice.`;
+  return `${what}${known} ${isExport ? CANCELLED_IN_EXPORT : `To send ${which}, correct the complete file and drop it again, unless ${them} in another file already.`} No order is sent twice.`;
 }
 
 /** `total`: without the rows that have no number, which are not counted as orders: several may belong to one. */
