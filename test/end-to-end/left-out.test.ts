@@ -61,6 +61,31 @@ it('the report names an accepted order whose rows onlyWhere all leaves out', asy
   expect(second?.warnings.join()).toContain('1 order that skipWhere or onlyWhere left out was accepted earlier: B-1');
 });
 
+it('an accepted order whose status calledOff names is held, and the advice keeps the rules of the mapping', async () => {
+  const rules = '{ skipWhere: { STATUS: "90" }, onlyWhere: { STATUS: OFFEN }, calledOff: { status: storniert } }';
+  await using place = await openWorkplace({ more: `mappings: { erp: ${rules} }`, source: INBOX });
+  await place.drop('first.csv', `${HEAD}B-1,A,1,OFFEN\nB-2,A,1,erledigt\n`);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
+  await place.drop('second.csv', `${HEAD}B-1,A,1,storniert\nB-2,A,1,erledigt\n`);
+  expect(await place.run(['start', '--once'])).toMatchObject({ code: 2 });
+  const [, second] = await place.reportsNow();
+  if (second === undefined) throw new Error('no report');
+  const [letter] = JSON.parse(await place.read(second, 'dead-letters.json'));
+  expect(letter.problems.map(({ code }: { code: string }) => code)).toEqual(['called-off', 'number-known']);
+  const other = path.join(place.folder, 'other.csv');
+  await writeFile(other, `${HEAD}B-1,A,1,storniert\n`);
+  for (const args of [
+    ['dead-letters', 'list'],
+    ['dead-letters', 'list', '--json'],
+    ['explain', 'B-1'],
+    ['rehearse', other],
+  ]) {
+    const text = (await place.run(args)).out.replaceAll('\\"', '"').replace(/\s+/g, ' ');
+    expect(text).toContain('in the mapping, replace skipWhere by: skipWhere: { "STATUS": ["90", "storniert"] }');
+    expect(text).toContain('in the mapping, replace calledOff by: calledOff: { "status": never }');
+  }
+});
+
 it('check --preview names them, also one that only the list of the API has', async () => {
   await using place = await openWorkplace({ more: MORE, source: INBOX });
   await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,10\n`);

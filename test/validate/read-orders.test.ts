@@ -481,6 +481,18 @@ describe('the message about', () => {
     ]);
   });
 
+  test('the advice names the sources where their mappings differ', () => {
+    const own = mappingOf({ skipWhere: { Status: 'DRAFT' } });
+    const advice = createAdvice((source) => (source === 'erp' ? own : undefined));
+    for (const source of ['erp', 'shop']) advice.add([problemOf('called-off', { line: 2 }, 'Status', 'HOLD')], source);
+    const lines = advice.lines();
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toContain(
+      ', in the mapping of erp, replace skipWhere by: skipWhere: { "Status": ["DRAFT", "HOLD"] }',
+    );
+    expect(lines[2]).toContain(', add to the mapping of shop: skipWhere: { "Status": ["HOLD"] }');
+  });
+
   test('the advice for the operator comes once for each column, however many rows have it', () => {
     expect(adviceFor('storniert', 'Status', 3)).toHaveLength(2);
     expect(adviceFor('9', 'KZ')[1]).toContain('calledOff: { "KZ": never }');

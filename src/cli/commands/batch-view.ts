@@ -226,3 +226,12 @@ export function unreadableRemedies(files: readonly BatchView[], { columns }: For
     .flatMap((text) => wrapped(text, columns))
     .join('\n')}\n`;
 }
+
+/** The commands for each held batch, for which the end of its name is enough, and why it is held. */
+export function heldLines(batches: readonly BatchView[], { columns }: Format): string {
+  const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
+    const first = `${name} is held; run po-sync batches show|release|cancel ${batch.slice(-8)}`;
+    return held === undefined ? [] : [first, `  ${held.reason}`];
+  });
+  return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, columns)}\n`).join('');
+}

@@ -11,12 +11,12 @@ import { leftOutTexts } from '../../report/left-out.ts';
 import { openText } from '../../report/story.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
-import { createAdvice, statusText } from './next-step.ts';
+import { createAdvice, type MappingOf, statusText } from './next-step.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
   begin(): void;
-  file(file: string): FilePrinter;
+  file(file: string, mappingOf?: MappingOf): FilePrinter;
   end(): void;
 };
 
@@ -59,11 +59,11 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
   const out = (text: string) => write(escapeHiddenInJson(text));
   let files = 0;
 
-  function filePrinter(file: string): FilePrinter {
+  function filePrinter(file: string, mappingOf?: MappingOf): FilePrinter {
     const separator = files++ === 0 ? '' : ',';
     let isOpen = false;
     let problems = 0;
-    const advice = createAdvice();
+    const advice = createAdvice(mappingOf);
     const opening = `${separator}\n{"file":${JSON.stringify(file)}`;
     return {
       onFormat(format, records, { warnings, unused }) {
@@ -106,9 +106,9 @@ function members(object: object): string {
 export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrinter {
   return {
     begin: () => undefined,
-    file(file) {
+    file(file, mappingOf) {
       const shortened = createShortener();
-      const advice = createAdvice();
+      const advice = createAdvice(mappingOf);
       let isListed = false;
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Config, startCommandOf } from '../../config/config.ts';
+import { type Config, mappingFor, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
 import { checkFile, createStatusCounts, ordersToSend } from '../../operate/orders/check-file.ts';
@@ -63,7 +63,13 @@ export async function checkFiles(
   for (const file of args.files) {
     const place = path.resolve(shell.cwd, file);
     const isChosen = args.source === undefined && readings.config.sources.length > 1;
-    const found = await checkOne(place, { ...readings, source: sourceOf(place), isChosen }, printer.file(file));
+    const source = sourceOf(place);
+    const mapping = mappingFor(readings.config, source ?? '');
+    const found = await checkOne(
+      place,
+      { ...readings, source, isChosen },
+      printer.file(file, () => mapping),
+    );
     code = code === 1 ? 1 : found === 1 ? 1 : Math.max(code, found);
   }
   printer.end();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { mappingFor } from '../../config/config.ts';
 import { count, counted, moment, outcomeWord } from '../../core/format.ts';
 import { type LettersWithoutReport, withoutReportText } from '../../operate/batches/open-dead-letters.ts';
 import { type DeadLetterFilter, deadLetters, lacking, noneText } from '../../operate/dead-letters/dead-letters.ts';
@@ -41,12 +42,12 @@ async function printDocument(
   shell: Shell,
 ): Promise<void> {
   const groups: ErrorGroups = new Map();
-  const advice = createAdvice();
+  const advice = createAdvice((source) => mappingFor(config, source));
   let total = 0;
   shell.out(`{"environment":${JSON.stringify(config.environment)},"deadLetters":[`);
   for await (const deadLetter of found) {
     addError(groups, deadLetter);
-    if (deadLetter.closed === undefined) advice.add(deadLetter.problems);
+    if (deadLetter.closed === undefined) advice.add(deadLetter.problems, deadLetter.source);
     total += 1;
     if (total <= limit) shell.out(`${total === 1 ? '' : ','}\n${escapeHiddenInJson(JSON.stringify(deadLetter))}`);
   }
@@ -81,7 +82,7 @@ async function printTables(
   const groups: ErrorGroups = new Map();
   const shown: FoundDeadLetter[] = [];
   const batches = new Set<string>();
-  const advice = createAdvice();
+  const advice = createAdvice((source) => mappingFor(context.config, source));
   const kinds = new Set<DeadLetterKind>();
   let total = 0;
   for await (const deadLetter of found) {
@@ -90,7 +91,7 @@ async function printTables(
       // The fix file of orders in doubt has nothing to correct.
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.batch);
       kinds.add(deadLetter.kind);
-      advice.add(deadLetter.problems);
+      advice.add(deadLetter.problems, deadLetter.source);
     }
     addError(groups, deadLetter);
     if (shown.length < limit) shown.push(deadLetter);

@@ -1,4 +1,4 @@
-import { startCommandOf } from '../../config/config.ts';
+import { type Config, mappingFor, startCommandOf } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
@@ -48,7 +48,7 @@ export async function explainCommand(
     const { config } = context;
     const { settle } = config.delivery;
     const place = { reports: config.reports.path, start: startCommandOf(config), into: intoInbox(config), settle };
-    shell.out(orderHistoryText(history, { now, atApi, ...place, ...formatOf(shell) }));
+    shell.out(orderHistoryText(history, { config, now, atApi, ...place, ...formatOf(shell) }));
   }
   return 0;
 }
@@ -76,11 +76,14 @@ function atApiLines(atApi: AtApi | undefined, { content, appearances }: OrderHis
   return [`  The API's list shows it now${same}:`, ...itemTexts(items).map((text) => `    ${printable(text)}`)];
 }
 
-type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined };
+type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined; config?: Config };
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(history: OrderHistory, { paint, columns, atApi, ...place }: TextSetting): string {
+export function orderHistoryText(
+  history: OrderHistory,
+  { config, paint, columns, atApi, ...place }: TextSetting,
+): string {
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
     `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
@@ -93,9 +96,9 @@ export function orderHistoryText(history: OrderHistory, { paint, columns, atApi,
     '',
     ...lines,
   ];
-  const advice = createAdvice();
-  for (const { deadLetter } of history.appearances)
-    if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems);
+  const advice = createAdvice((source) => config && mappingFor(config, source));
+  for (const { deadLetter, source } of history.appearances)
+    if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems, source);
   const blocks = [advice.lines(), nextStep(history, place)].filter((block) => block.length > 0);
   const ends = blocks.flatMap((block) => ['', ...block.map((line) => toFit(printable(line), columns))]);
   return `${[...parts, ...ends].join('\n')}\n`;

@@ -1,15 +1,13 @@
 import { join } from 'node:path';
-import type { Source } from '../../config/config.ts';
+import type { Mapping, Source } from '../../config/config.ts';
 import { count, duration, orders } from '../../core/format.ts';
-import type { BatchView } from '../../operate/batches/list-batches.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import type { Problem } from '../../order/record.ts';
-import { shorten, trimBlanks } from '../../order/text.ts';
+import { plainName, shorten, trimBlanks } from '../../order/text.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
-import { type Format, hanging, printable } from '../terminal/print.ts';
 
 /** `settle`: milliseconds, of the configuration. */
 type Place = { reports: string; start: string; now: number; into: string; settle: number };
@@ -145,15 +143,6 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, { 
   }
 }
 
-/** The commands for each held batch, for which the end of its name is enough, and why it is held. */
-export function heldLines(batches: readonly BatchView[], { columns }: Format): string {
-  const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
-    const first = `${name} is held; run po-sync batches show|release|cancel ${batch.slice(-8)}`;
-    return held === undefined ? [] : [first, `  ${held.reason}`];
-  });
-  return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, columns)}\n`).join('');
-}
-
 /** What to do about a rehearsed file of a source of this type, with so many things to correct and orders that are only held as `called-off`. */
 export function correctionSteps(kind: Source['type'] | undefined, toCorrect: number, calledOff: number): string[] {
   const correct =
@@ -169,40 +158,76 @@ const MOST = 5;
 /** Longer values are remarks, which seldom occur twice. */
 const LONGEST = 40;
 
-/**
- * Collects the operator's part of what is wrong: what the mapping can do about it, each with a line of YAML. Fix files and
- * pages of clerks repeat their messages for every row, so these do not contain it.
- */
-export function createAdvice(): { add(problems: readonly Problem[] | undefined): void; lines(): string[] } {
-  const columns = new Map<string, Set<string>>();
-  let isFinal = false;
+/** Finds the mapping of a source, where it is known. */
+export type MappingOf = (source: string) => Mapping | undefined;
 
-  function add({ code, field, value }: Problem): void {
-    if (code !== 'called-off' || (!columns.has(field) && columns.size === MOST)) return;
-    const values = columns.get(field) ?? new Set();
-    columns.set(field, values);
+/** What is said about the files of one mapping: the values of each column that are held. */
+type Held = { sources: Set<string>; columns: Map<string, Set<string>>; isFinal: boolean };
+
+/**
+ * Collects the operator's part of what is wrong: what the mapping can do about it, each with a line of YAML, with what the
+ * mapping has there already. Fix files and pages of clerks repeat their messages for every row, so these do not contain it.
+ */
+export function createAdvice(mappingOf: MappingOf = () => undefined) {
+  const found = new Map<Mapping | undefined, Held>();
+
+  function addOne({ field, value }: Problem, source: string): void {
+    const mapping = mappingOf(source);
+    const held = found.get(mapping) ?? { sources: new Set(), columns: new Map(), isFinal: false };
+    found.set(mapping, held);
+    held.sources.add(source);
+    if (!held.columns.has(field) && held.columns.size === MOST) return;
+    const values = held.columns.get(field) ?? new Set();
+    held.columns.set(field, values);
     const text = trimBlanks(value);
     if (values.size < MOST && text !== '' && text.length <= LONGEST) values.add(text);
-    if (whyNotWanted(field, value) === 'ended') isFinal = true;
+    if (whyNotWanted(field, value) === 'ended') held.isFinal = true;
   }
 
-  function lines(): string[] {
-    if (columns.size === 0) return [];
-    const named = [...columns].filter(([, values]) => values.size > 0);
-    const skip = named.map(([field, values]) => `${yamlName(field)}: [${[...values].map(quoted).join(', ')}]`);
-    const never = [...columns.keys()].map((field) => `${yamlName(field)}: never`);
-    const also = isFinal ? ', also those that cancel an order that was sent' : '';
-    return [
-      ...(skip.length === 0
-        ? []
-        : [
-            `to leave such rows and orders out without a report${also}, add to the mapping: skipWhere: { ${skip.join(', ')} }`,
-          ]),
-      `to send them, because the column means something else, add to the mapping: calledOff: { ${never.join(', ')} }`,
-    ].map((text) => `called-off: ${text}`);
-  }
+  return {
+    add(problems: readonly Problem[] = [], source = ''): void {
+      for (const one of problems) if (one.code === 'called-off') addOne(one, source);
+    },
+    lines: (): string[] => [...found].flatMap(([mapping, held]) => adviceLines(mapping, held, found.size > 1)),
+  };
+}
 
-  return { add: (problems = []) => problems.forEach(add), lines };
+function adviceLines(
+  mapping: Mapping | undefined,
+  { columns, isFinal, sources }: Held,
+  isOneOfMany: boolean,
+): string[] {
+  const where = isOneOfMany ? `the mapping of ${[...sources].join(', ')}` : 'the mapping';
+  const set = (key: 'skipWhere' | 'calledOff', values: ReadonlyMap<string, readonly string[]>): string => {
+    const own = mapping?.[key] ?? {};
+    const merged = `${key}: { ${merge(own, values, key).join(', ')} }`;
+    return Object.keys(own).length === 0 ? `add to ${where}: ${merged}` : `in ${where}, replace ${key} by: ${merged}`;
+  };
+  const named = new Map([...columns].flatMap(([field, all]) => (all.size > 0 ? [[field, [...all]]] : [])));
+  const never = new Map([...columns.keys()].map((field) => [field, ['never']]));
+  const also = isFinal ? ', also those that cancel an order that was sent' : '';
+  const skip = `to leave such rows and orders out without a report${also}, ${set('skipWhere', named)}`;
+  const send = `to send them, because the column means something else, ${set('calledOff', never)}`;
+  return [...(named.size === 0 ? [] : [skip]), send].map((text) => `called-off: ${text}`);
+}
+
+/** The rules of a mapping with others, as YAML: a key that is written twice is an error, and one in its place loses its rules. */
+function merge(own: Mapping['skipWhere'], more: ReadonlyMap<string, readonly string[]>, key: string): string[] {
+  const added = new Map([...more].map(([name, values]) => [plainName(name), values]));
+  const before = Object.entries(own).map(([name, values]) => {
+    const others = added.get(plainName(name)) ?? [];
+    return `${quoted(name)}: ${listed(key === 'calledOff' && others.length > 0 ? others : [...values, ...others])}`;
+  });
+  const known = new Set(Object.keys(own).map(plainName));
+  const rest = [...more].filter(([name]) => !known.has(plainName(name)));
+  return [...before, ...rest.map(([name, values]) => `${yamlName(name)}: ${listed(values)}`)];
+}
+
+/** `any` and `never` are words of the configuration. */
+function listed(values: readonly string[]): string {
+  const [first = ''] = values;
+  if (values.length === 1 && /^(?:any|never)$/.test(first)) return first;
+  return `[${[...new Set(values)].map(quoted).join(', ')}]`;
 }
 
 const quoted = (text: string) => JSON.stringify(text);

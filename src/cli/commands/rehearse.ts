@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Config, Source } from '../../config/config.ts';
+import type { Config, Mapping, Source } from '../../config/config.ts';
 import { configSchema } from '../../config/schema.ts';
 import { Secret } from '../../config/secret.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -36,8 +36,8 @@ type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: strin
 /** What came of a file. `createdTwice`: orders that the sandbox stored more than once. */
 type Rehearsed = { report: Report; folder: string; faults: Record<string, number>; createdTwice: number };
 
-/** The type of the source that the file is of, if known. */
-type Kind = Source['type'] | undefined;
+/** The source that the file is of, if known. */
+type Of = { kind: Source['type'] | undefined; mapping: Mapping | undefined };
 
 /** The name of environment, source, mapping and client of a rehearsal. */
 const REHEARSAL = 'rehearsal';
@@ -76,7 +76,7 @@ export async function rehearseCommand(args: RehearseArgs, shell: Shell): Promise
   if (report === undefined || report.state === 'running') throw unfinished(file);
   place.keepReport();
   const kind = config && sourceNamed(args.source, config)?.type;
-  await print({ report, folder, ...sandbox.seen() }, kind, args, shell);
+  await print({ report, folder, ...sandbox.seen() }, { kind, mapping }, args, shell);
   return report.state === 'finished' && countNeedingPerson(report.counts) === 0 ? 0 : 2;
 }
 
@@ -187,19 +187,19 @@ function unfinished(file: string): PoSyncError {
   });
 }
 
-async function print(rehearsed: Rehearsed, kind: Kind, { json }: RehearseArgs, shell: Shell): Promise<void> {
+async function print(rehearsed: Rehearsed, of: Of, { json }: RehearseArgs, shell: Shell): Promise<void> {
   const page = path.join(rehearsed.folder, 'report.html');
   if (json) printJson(shell, { ...rehearsed, page });
-  else shell.out(`${[...(await rehearsedLines(rehearsed, kind, formatOf(shell))), `Report: ${page}`].join('\n')}\n`);
+  else shell.out(`${[...(await rehearsedLines(rehearsed, of, formatOf(shell))), `Report: ${page}`].join('\n')}\n`);
 }
 
-async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, kind: Kind, { paint }: Format) {
+async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearsed, of: Of, { paint }: Format) {
   const { counts, nameless = 0, state, error, held, warnings } = report;
   const outcomes = OUTCOMES.filter((outcome) => counts[outcome] > 0).map((outcome) => {
     const number = count(counts[outcome]).padStart(9);
     return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}`;
   });
-  const { lines, calledOff } = await problemLines(folder);
+  const { lines, calledOff } = await problemLines(folder, of);
   const injected = Object.entries(faults).map(([kind, number]) => `${count(number)} ${kind}`);
   return [
     `${paint('strong', printable(report.file))}: ${openText(counts.orders, nameless)}, sent to a temporary sandbox only`,
@@ -209,16 +209,16 @@ async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearse
     ...warnings.map((warning) => `  warning: ${printable(warning)}`),
     ...lines,
     '',
-    ...correctionSteps(kind, countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1), calledOff),
+    ...correctionSteps(of.kind, countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1), calledOff),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
   ];
 }
 
 /** Orders that need a person, one a line, and how many of them are held only as `called-off`. */
-async function problemLines(folder: string) {
+async function problemLines(folder: string, { mapping }: Of) {
   const lines: string[] = [];
   let calledOff = 0;
-  const advice = createAdvice();
+  const advice = createAdvice(() => mapping);
   let more = 0;
   // One entry a line; the brackets of the array are on separate lines.
   for await (const text of splitLines(readText(path.join(folder, 'dead-letters.json'), 'utf-8'), false)) {

@@ -38,8 +38,14 @@ import {
 } from '../terminal/pause-view.ts';
 import { type Format, formatOf, hanging, type Paint, printable, printJson, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { batchTable, readingLines, unreadableLines, unreadableRemedies, unsettledLines } from './batch-view.ts';
-import { heldLines } from './next-step.ts';
+import {
+  batchTable,
+  heldLines,
+  readingLines,
+  unreadableLines,
+  unreadableRemedies,
+  unsettledLines,
+} from './batch-view.ts';
 
 /** Milliseconds between two readings of `--watch`. */
 const WATCH_PAUSE = 2_000;

@@ -46,11 +46,12 @@ async function check(
   files: Record<string, string | Buffer>,
   more: { source?: string; json?: boolean; orders?: boolean } = {},
   also: string[] = [],
+  own: Config = config,
 ) {
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
   const shell = fakeShell({ cwd: folder });
   const args = { files: [...Object.keys(files), ...also], json: false, ...more };
-  return { code: await checkFiles(args, shell, config), ...shell.written };
+  return { code: await checkFiles(args, shell, own), ...shell.written };
 }
 
 const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
@@ -164,6 +165,19 @@ First order as it would be sent:
       'called-off: to send them, because the column means something else, add to the mapping: calledOff: { "status": never }',
     ]);
     expect(out.replace(/^called-off: .*$/gm, '')).not.toMatch(/skipWhere|calledOff|mapping/);
+  });
+
+  test('keeps the rules that the mapping has already in its advice for the operator', async () => {
+    const erp = mappingOf({
+      skipWhere: { STATUS: ['gesperrt', 'draft'], Plant: 20 },
+      calledOff: { KZ: [9, 'S'], 'Gone at': 'any', Old: 'never' },
+    });
+    const text = 'purchaseOrderNumber,articleCode,quantity,status,KZ\n1,A,1,storniert,\n2,A,1,OFFEN,9\n';
+    const { out } = await check({ 'off.csv': text }, { source: 'erp' }, [], { ...config, mappings: { erp } });
+    expect(out.match(/^called-off: .*$/gm)).toEqual([
+      'called-off: to leave such rows and orders out without a report, also those that cancel an order that was sent, in the mapping, replace skipWhere by: skipWhere: { "STATUS": ["gesperrt", "draft", "storniert"], "Plant": ["20"], "KZ": ["9"] }',
+      'called-off: to send them, because the column means something else, in the mapping, replace calledOff by: calledOff: { "KZ": never, "Gone at": any, "Old": never, "status": never }',
+    ]);
   });
 
   test('names skipRows for a totals row with its label in the column of the quantity', async () => {
