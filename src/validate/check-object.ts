@@ -9,7 +9,10 @@ import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.t
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
+  isRecord,
+  itemsElsewhere,
   keysBeside,
+  listsBeside,
   type ObjectRules,
   problemAt,
   quantityOf,
@@ -116,7 +119,8 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   const found = find(value, rules.mapping.fields.items);
   const list = found.value;
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-  else if (isAbsent(found)) problems.push(problemAt('no-items', found, place, '', keysBeside(value, found)));
+  else if (isAbsent(found))
+    problems.push(problemAt('no-items', found, place, '', listsBeside(value, found, rules.mapping)));
   else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list), shapeOf(list)));
   else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
@@ -183,7 +187,10 @@ function nestedIn(value: object, number: string, place: Place, rules: ObjectRule
   const list = find(value, fields.items);
   const from = place.pointer ?? '';
   const own = [list, ...TEXT_FIELDS.map((field) => find(value, fields[field]))].map(({ pointer }) => from + pointer);
+  // One message is enough where the list only has another name.
+  const elsewhere = itemsElsewhere(value, list, rules.mapping)?.pointer;
   lookInto(value, from, (inner, pointer) => {
+    if (elsewhere !== undefined && pointer.startsWith(`${from}${elsewhere}/`)) return false;
     if (own.some((one) => one.startsWith(`${pointer}/`))) return true;
     if (pointer === `${from}${list.pointer}`) return false;
     const isItem = pointer.startsWith(`${from}${list.pointer}/`) && Array.isArray(list.value);
@@ -224,13 +231,6 @@ function ownOrder(
   const text = isAbsent(other) ? number : (textOf(other.value) ?? shown(other.value));
   if (text !== number) problems.push(problemAt('other-order', other, at, text));
   stateIn(item, at, mapping, problems, specificNames(mapping.fields.orderState));
-}
-
-/** Whether an object has an article with a quantity, or an order number with items. */
-function isRecord(value: object, { fields }: Mapping): boolean {
-  const has = (names: readonly string[]) => !isAbsent(find(value, names));
-  if (has(fields.articleCode) && has(fields.quantity)) return true;
-  return has(fields.purchaseOrderNumber) && (has(fields.items) || has(fields.articleCode) || has(fields.quantity));
 }
 
 /** Calls `look` for each inner object, and for those within it unless that returns false; not beyond any likely depth. */

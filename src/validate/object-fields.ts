@@ -2,9 +2,9 @@ import type { Mapping } from '../config/config.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { shorten, trimBlanks } from '../order/text.ts';
+import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import { type Found, find, isBlank, textOf } from '../parse/find-key.ts';
+import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
 import { likelyQuantityOf, textOrReadingFault } from './check-row.ts';
 import { type Fault, problemOf } from './problem.ts';
@@ -83,6 +83,41 @@ export function keysBeside(value: object, found: Found): string {
   if (found.value !== undefined) return '';
   const keys = Object.keys(value).slice(0, SHOWN_KEYS);
   return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+}
+
+/** Whether an object has an article with a quantity, or an order number with items. */
+export function isRecord(value: object, { fields }: Mapping): boolean {
+  const has = (names: readonly string[]) => !isAbsent(find(value, names));
+  if (has(fields.articleCode) && has(fields.quantity)) return true;
+  return has(fields.purchaseOrderNumber) && (has(fields.items) || has(fields.articleCode) || has(fields.quantity));
+}
+
+/** A list of objects under another name than those of the mapping. */
+type OtherList = { path: string[]; pointer: string; hasItems: boolean };
+
+/** The only list that can be the items of an order that has none under the names of the mapping. */
+export function itemsElsewhere(value: object, found: Found, mapping: Mapping): OtherList | undefined {
+  if (found.value !== undefined || found.isAmbiguous) return undefined;
+  const lists = listsIn(value, mapping, { path: [], pointer: '' });
+  const [only, ...others] = lists.filter((list) => list.hasItems || lists.every(({ hasItems }) => !hasItems));
+  return others.length === 0 ? only : undefined;
+}
+
+function listsIn(value: object, mapping: Mapping, at: Pick<OtherList, 'path' | 'pointer'>): OtherList[] {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
+    if (isObject(inner)) return own.path.length < 3 ? listsIn(inner, mapping, own) : [];
+    if (!Array.isArray(inner) || !inner.some(isObject)) return [];
+    return [{ ...own, hasItems: inner.some((one: unknown) => isObject(one) && isRecord(one, mapping)) }];
+  });
+}
+
+/** As `keysBeside`, and what the mapping can name as the list of items. */
+export function listsBeside(value: object, found: Found, mapping: Mapping): string {
+  const list = itemsElsewhere(value, found, mapping);
+  if (list === undefined) return keysBeside(value, found);
+  const name = JSON.stringify(shorten(list.path.join('.'), 60));
+  return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}`;
 }
 
 /** Keys in a message. */

@@ -396,6 +396,29 @@ describe('JSON', () => {
     ]);
   });
 
+  test('names the list that may be the items under another name, once, with what the mapping has to say', async () => {
+    const item = { articleCode: 'A', quantity: 1 };
+    const all = [
+      { purchaseOrderNumber: '1', Positionen: [item, item], tags: [{ x: 1 }] },
+      { purchaseOrderNumber: '2', body: { 'Order lines': [{ SKU: 'A', Menge: 1 }] } },
+      { purchaseOrderNumber: '3', first: [item], second: [item] },
+    ];
+    const { orders } = await readText(JSON.stringify(all));
+    const said = orders.map((one) => (one.valid ? [] : one.problems.map(({ message }) => message)));
+    const none = 'has no items; at least one is required; the object has "purchaseOrderNumber", ';
+    expect(said.slice(0, 2)).toEqual([
+      [
+        `${none}"Positionen", "tags". For your operator: if "Positionen" is the list of items, name it in fields of the mapping of the source: items: "Positionen"`,
+      ],
+      [
+        `${none}"body". For your operator: if "body.Order lines" is the list of items, name it in fields of the mapping of the source: items: "body.Order lines"`,
+      ],
+    ]);
+    expect(said[2]).toEqual([`${none}"first", "second"`, expect.stringMatching(/^contains/), expect.any(String)]);
+    const mapping = mappingOf({ fields: { items: 'Positionen' } });
+    expect((await readText(JSON.stringify(all.slice(0, 1)), mapping)).orders).toMatchObject([{ valid: true }]);
+  });
+
   test('keeps numbers as they were written and every key, for the fix file', async () => {
     const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
     const { orders } = await readText(text);
