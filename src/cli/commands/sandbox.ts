@@ -78,7 +78,10 @@ async function secretIn(name: string, { env, cwd }: Shell): Promise<string | und
   return (await readSecret(name, env, secretFilesFrom(cwd)))?.value;
 }
 
-/** Credentials that stay the same between runs, in a file that a shell can read with `. FILE`. */
+/**
+ * Credentials that stay the same between runs, in a file that a shell can read with `. FILE`. The client ID names the
+ * environment, because two environments of a configuration must not have the same one.
+ */
 async function generatedCredentials(
   environment: string,
   folder: string | undefined,
@@ -87,7 +90,8 @@ async function generatedCredentials(
   const file = folder === undefined ? undefined : path.join(folder, `${environment}.env`);
   const stored = file === undefined ? undefined : await readTextIfExists(file);
   const kept = /_CLIENT_ID=(\S+)\n.*_CLIENT_SECRET=(\S+)/.exec(stored ?? '');
-  const made = { clientId: kept?.[1] ?? 'sandbox', clientSecret: kept?.[2] ?? randomBytes(24).toString('base64url') };
+  const clientId = kept?.[1] ?? `sandbox-${environment}`;
+  const made = { clientId, clientSecret: kept?.[2] ?? randomBytes(24).toString('base64url') };
   const prefix = variablePrefix(environment);
   const text = `export ${prefix}_CLIENT_ID=${made.clientId}\nexport ${prefix}_CLIENT_SECRET=${made.clientSecret}\n`;
   if (file !== undefined && kept === null && !isWritten(file, text, stored === undefined)) {

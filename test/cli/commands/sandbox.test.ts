@@ -298,12 +298,22 @@ test('without variables it runs as staging, with credentials that are generated 
       const [, secret = ''] = /^export PO_SYNC_STAGING_CLIENT_SECRET=(.+)$/m.exec(text) ?? [];
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(written.err.includes(secret)).toBe(isTTY);
-      const body = grantFor('sandbox', secret);
+      const body = grantFor('sandbox-staging', secret);
       expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status).toBe(200);
       secrets.push(secret);
     });
   }
   expect(new Set(secrets).size).toBe(1);
+});
+
+test('sandboxes of two environments have client IDs that one configuration can use', async () => {
+  const ids: string[] = [];
+  for (const environment of ['staging', 'production'])
+    await during({ data: 'two', environment }, { env: {} }, async () => {
+      const text = await readFile(path.join(folder.path, 'two', `${environment}.env`), 'utf8');
+      ids.push(/_CLIENT_ID=(.+)$/m.exec(text)?.[1] ?? '');
+    });
+  expect(ids).toEqual(['sandbox-staging', 'sandbox-production']);
 });
 
 test('two sandboxes that start at once in a new folder have the same generated credentials', async () => {
