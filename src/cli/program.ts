@@ -194,5 +194,12 @@ function usageError({ code, message }: CommanderError, path: string): PoSyncErro
   const kind = code.replace(/^commander\./, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const [, problem = message, guess = ''] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
   const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1).replace(/\.?$/, '.')}`;
-  return new PoSyncError(`usage-${kind}`, guess === '' ? sentence : `${sentence} ${guess}`, { remedy, facts });
+  // The nearest name of a subcommand does something else.
+  const isCheck = path === 'po-sync config' && CHECKS.test(problem);
+  const hint = isCheck ? CHECK_CONFIG : guess;
+  return new PoSyncError(`usage-${kind}`, hint === '' ? sentence : `${sentence} ${hint}`, { remedy, facts });
 }
+
+const CHECKS = /^unknown command '(?:check|validate|verify|test|lint)'$/;
+const CHECK_CONFIG =
+  'To check the configuration, run po-sync doctor, or po-sync config show to see how it is read. To check a file of orders, run po-sync check FILE.';

@@ -82,6 +82,13 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
     'po-sync dead-letters --help',
   ],
   [
+    'config check',
+    'usage-unknown-command',
+    "Unknown command 'check'. To check the configuration, run po-sync doctor, or po-sync config show to see how it is read. To check a file of orders, run po-sync check FILE.",
+    'po-sync config --help',
+  ],
+  ['config shw', 'usage-unknown-command', "Unknown command 'shw'. Did you mean show?", 'po-sync config --help'],
+  [
     'batches list --limt 3',
     'usage-unknown-option',
     "Unknown option '--limt'. Did you mean --limit?",
