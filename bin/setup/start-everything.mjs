@@ -78,7 +78,8 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
   const waiting = await waitingReports(reports, since);
   for (const { sentence, page } of waiting.shown) print(sentence, page);
   if (waiting.more > 0) say(`and ${waiting.more} older reports with orders that need a person`);
-  say('drop order files into inbox/; press Ctrl-C to stop; the log is data/daemon.log');
+  say('drop order files into inbox/; press Ctrl-C to stop');
+  say('the log is data/daemon.log');
   say(`in another terminal: . ${SHELL_FILE} && bin/po-sync status`);
   const watching = new AbortController();
   const result = (sentence, report, at) => {

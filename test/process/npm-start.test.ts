@@ -114,6 +114,9 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
   first.setup.kill('SIGINT');
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.lines.at(-1)).toBe('po-sync: stopped');
+  // A terminal of 80 columns breaks no path in them.
+  expect(first.lines.filter((line) => /Ctrl-C|daemon\.log|data\/sandbox/.test(line) && line.length > 80)).toEqual([]);
+  expect(first.lines).toContain('po-sync: the log is data/daemon.log');
   expect(await processes()).toEqual([]);
 
   const batches = await settledBatches(path.join(root, 'reports'));
