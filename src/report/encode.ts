@@ -18,6 +18,11 @@ export function fixEncodingOf({ type, encoding = 'utf-8' }: FileFormat): FixEnco
   return isOwn ? { encoding: own, needsMark: false } : { encoding: 'utf-8', needsMark: true };
 }
 
+/** The delimiter of the fix file of a table; of a workbook, the one that spreadsheets with its decimal sign expect. */
+export function fixDelimiterOf({ type, delimiter, decimal }: FileFormat): string {
+  return type === 'xlsx' ? (decimal === ',' ? ';' : ',') : (delimiter ?? ',');
+}
+
 /** The encoder for an encoding that `fixEncodingOf` returns; UTF-8 for any other name. */
 export function encoderFor(encoding: string): Encoder {
   switch (encoding) {

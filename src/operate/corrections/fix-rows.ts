@@ -5,7 +5,7 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import { CONFIRMED, ERROR_COLUMNS, errorColumnOf, placeText, readFixNote } from '../../order/fixing.ts';
 import type { FileShape } from '../../order/record.ts';
 import { escapeFormula, restore } from '../../order/spreadsheet.ts';
-import { fixEncodingOf } from '../../report/encode.ts';
+import { fixDelimiterOf, fixEncodingOf } from '../../report/encode.ts';
 import { fixFileName } from '../../report/fix-file/fix-file.ts';
 import { csvLine, readText, splitCells, splitLines } from '../../report/lines.ts';
 import { type Leaf, leavesOf, withLeaves } from './fix-leaves.ts';
@@ -82,7 +82,7 @@ function lineText(line: number): string {
 }
 
 async function tableRows(lines: AsyncIterable<string>, letter: Letter, { format, newline = '\r\n' }: FileShape) {
-  const delimiter = format.type === 'xlsx' ? ',' : (format.delimiter ?? ',');
+  const delimiter = fixDelimiterOf(format);
   const place = noteOf(letter);
   let header: string[] | undefined;
   const found: { cells: string[]; place: string }[] = [];

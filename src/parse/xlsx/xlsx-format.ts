@@ -29,7 +29,7 @@ export const xlsxFormat: Format<'xlsx'> = {
       reading: { ...reading, sheet, decimal, ...(textQuantityAt !== undefined && { textQuantityAt }) },
       isFixFile: errorColumns.length > 0,
       warnings: [...unseenWarnings(workbook.unseen, reading.columns), ...warnings],
-      shape: { format: { type: 'xlsx' }, header },
+      shape: { format: { type: 'xlsx', ...(decimal === ',' && { decimal }) }, header },
     };
   },
 

@@ -2,7 +2,7 @@ import { ERROR_COLUMNS, errorColumnOf, writeFixCheck } from '../../order/fixing.
 import { sourceOfNumber } from '../../order/quantity.ts';
 import type { FileFormat, FileShape, SourceRecord } from '../../order/record.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
-import { encoderFor, fixEncodingOf } from '../encode.ts';
+import { encoderFor, fixDelimiterOf, fixEncodingOf } from '../encode.ts';
 import { csvLine, type Dialect } from '../lines.ts';
 import { type FixForm, type RecordError, recordErrors } from './form.ts';
 
@@ -147,7 +147,7 @@ function surplus(cells: readonly string[], shape: FileShape): readonly string[] 
 }
 
 function dialectOf(shape: FileShape): Dialect {
-  return { delimiter: shape.format.delimiter ?? ',', newline: shape.newline ?? '\r\n' };
+  return { delimiter: fixDelimiterOf(shape.format), newline: shape.newline ?? '\r\n' };
 }
 
 function isWorkbook(shape: FileShape): boolean {

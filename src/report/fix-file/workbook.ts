@@ -4,7 +4,7 @@ import { ZipFile } from 'yazl';
 import { LIMITS } from '../../order/limits.ts';
 import type { FileFormat } from '../../order/record.ts';
 import { type Draft, openDraft } from '../draft.ts';
-import { fixEncodingOf } from '../encode.ts';
+import { fixDelimiterOf, fixEncodingOf } from '../encode.ts';
 import { readText, splitCells, splitLines } from '../lines.ts';
 import { FIX_WORKBOOK } from './fix-file.ts';
 
@@ -98,7 +98,7 @@ type Size = { rows: number; bytes: number; isTooLarge: boolean };
 
 /** The sheet piece by piece. Ends with an error when it gets too large, with `isTooLarge` set. */
 async function* sheetXml({ path, format }: FixTable, size: Size): AsyncGenerator<string> {
-  const delimiter = format.type === 'xlsx' ? ',' : (format.delimiter ?? ',');
+  const delimiter = fixDelimiterOf(format);
   for await (const line of splitLines(readText(path, fixEncodingOf(format).encoding), true)) {
     const cells = splitCells(size.rows === 0 ? line.replace(/^\ufeff/, '') : line, delimiter);
     const xml = size.rows === 0 ? sheetStart(cells) : rowXml(cells, size.rows + 1);
