@@ -51,6 +51,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/called-off-rules.test.ts'],
   },
   {
+    without: 'calledOff before onlyWhere of the same column',
+    file: 'src/parse/skip-where.ts',
+    find: " || (text !== '' && called?.holds(text) === true)",
+    replace: '',
+    tests: ['test/validate/called-off-rules.test.ts'],
+  },
+  {
     without: 'keys of calledOff',
     file: 'src/validate/said-in-object.ts',
     find: '  reportCalledOff(value, place, rules, problems);',

@@ -178,9 +178,8 @@ const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';
 function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolean): Html | undefined {
   if (held === undefined) return undefined;
   const { few, most } = HELD_RULE;
-  const isExport = kind === 'export';
-  const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
-  const corrected = isExport ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
+  const again = kind === 'export' ? 'restart the daemon, which reads the export again' : 'drop the file again';
+  const corrected = kind === 'export' ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
   const who = mayOperate ? 'You may decide: release or cancel it below' : FOR_OPERATOR;
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
 <br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected}</div>`;

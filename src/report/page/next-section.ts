@@ -59,12 +59,15 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 /** A held batch is for the operator; the first and the last step are for the person who dropped the file. */
 function stepsForHeld({ batch, counts: { refused }, isExport }: Report): Html[] {
   const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
+  const away = isExport
+    ? 'the complete report is in the folder of this page'
+    : html`the file moves to <code>done</code>, and its page is next to it`;
   return [
     html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,
     html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and ${again}: ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`${heldRule('few')} For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)}`,
     html`${heldRule('most', isExport)} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
-    html`<b>After the release or the cancellation</b>, the file moves to <code>done</code>, and its page is next to it. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
+    html`<b>After the release or the cancellation</b>, ${away}. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
 

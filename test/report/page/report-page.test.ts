@@ -262,6 +262,10 @@ it('orders that were withdrawn are not called done, also when nothing else waits
     expect(textOf(pageOf([one], { counts }))).toContain(part);
     expect(textOf(pageOf([one]))).not.toContain(part);
   }
+  const ofExport = textOf(pageOf([one], { counts, isExport: true }));
+  expect(ofExport).toContain('If they are to be sent, have them corrected in the program that writes the export');
+  expect(ofExport).toContain('Cancelled orders that are still in the export are sent as soon as');
+  expect(ofExport).not.toContain('drop the complete file again');
   if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
   expect(textOf(pageOf([one], { counts }))).toContain(`has been settled since. ${lead}`);
   const page = pageOf([], { counts: { ...counts, accepted: 8, refused: 0 } });
@@ -351,6 +355,14 @@ describe('a held batch', () => {
     expect(text).toMatch(
       /If few orders of the file are wrong, release it: .* in one fix file\. .* If most .*, cancel it: correct your own file, and drop.*What you change in your own file is not recorded on the page Corrections/,
     );
+  });
+
+  it('of an export names its next version instead of dropping a file', () => {
+    const text = textOf(pageOf([], { ...more, isExport: true }));
+    expect(text).toContain('Then correct the mapping and restart the daemon, which reads the export again');
+    expect(text).toContain('cancel it instead, and have them corrected in the program that writes the export');
+    expect(text).toContain('the complete report is in the folder of this page. Orders that the API refused');
+    expect(text).not.toMatch(/drop the (?:complete )?file again(?!\. First)|moves to done/);
   });
 
   it('names the articles that occur in all or at least three of the refused orders, not one that is only in two', () => {
