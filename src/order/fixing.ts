@@ -52,6 +52,14 @@ export const NUMBER_TAKEN =
 export const NUMBER_IN_PROGRESS =
   'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
+/** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
+export const CANCELLED_IN_EXPORT =
+  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox.';
+
+/** How a correction in the source reaches po-sync: what a person drops, or the next version of an export. */
+export const CORRECTED_EXPORT =
+  'have them corrected in the program that writes the export: po-sync reads its next version';
+
 /** How a file is corrected that a person dropped. */
 export const OWN_FILE = 'correct your own file, and drop the complete file again';
 

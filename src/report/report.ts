@@ -47,9 +47,8 @@ export type Report = {
   leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */
   inbox?: string;
-  /** The page of the dashboard that explains every situation, where the dashboard has an address that is known. */
+  /** The page of the dashboard that explains every situation, where the address of the dashboard is known. */
   help?: string;
-  /** Dead letters of this batch that still need a person. */
   open: number;
   warnings: string[];
   pauses: { reason: string; from: string; to: string | null }[];
@@ -81,14 +80,6 @@ export function exportRemedy(own = 'Correct it in the program that writes it.'):
 export function isForExport(remedy: string): boolean {
   return [NEXT_VERSION, READ_AGAIN].some((text) => remedy.includes(text));
 }
-
-/** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
-export const CANCELLED_IN_EXPORT =
-  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox.';
-
-/** How a correction in the source reaches po-sync: what a person drops, or the next version of an export. */
-export const CORRECTED_EXPORT =
-  'have them corrected in the program that writes the export: po-sync reads its next version';
 
 /** A comma in a list of facts is hard to see. */
 const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };

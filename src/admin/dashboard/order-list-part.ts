@@ -1,9 +1,10 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, orders } from '../../core/format.ts';
 import type { BatchView } from '../../operate/batches/list-batches.ts';
+import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import type { OrderResult } from '../../order/outcome.ts';
 import { type Html, html } from '../../report/page/html.ts';
-import { CANCELLED_IN_EXPORT } from '../../report/report.ts';
+
 import { leadBack } from '../api/act-routes.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { BATCH_FILTERS, type BatchSum } from '../api/batch-routes.ts';

@@ -1,8 +1,8 @@
 import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
 import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
+import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
-import { CANCELLED_IN_EXPORT } from '../../report/report.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {

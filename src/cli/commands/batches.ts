@@ -23,8 +23,9 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { forgottenBatches } from '../../operate/batches/open-dead-letters.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
+import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
-import { CANCELLED_IN_EXPORT, readReport } from '../../report/report.ts';
+import { readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import {

@@ -1,7 +1,7 @@
 import { count, orders } from '../../core/format.ts';
-import { HELD_RULE, INTO_NO_INBOX, OWN_FILE } from '../../order/fixing.ts';
+import { CORRECTED_EXPORT, HELD_RULE, INTO_NO_INBOX, OWN_FILE } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { CORRECTED_EXPORT, isCancelled, isForExport, type Report } from '../report.ts';
+import { isCancelled, isForExport, type Report } from '../report.ts';
 import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import { command, fileAndBatch, fixLink, type Html, helpLink, html, inboxText, timeText } from './html.ts';
 

@@ -360,7 +360,7 @@ describe('a held batch', () => {
   it('of an export names its next version instead of dropping a file', () => {
     const text = textOf(pageOf([], { ...more, isExport: true }));
     expect(text).toContain('Then correct the mapping and restart the daemon, which reads the export again');
-    expect(text).toContain('cancel it instead, and have them corrected in the program that writes the export');
+    expect(text).toContain('cancel it: have them corrected in the program that writes the export');
     expect(text).toContain('the complete report is in the folder of this page. Orders that the API refused');
     expect(text).not.toMatch(/drop the (?:complete )?file again(?!\. First)|moves to done/);
   });
