@@ -66,7 +66,9 @@ export async function withdraw(
   const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
   const heir = first && { follower: first, job: queue.nameJob() };
   const step = next(entry, { kind: 'cancel', at: action.at, ...(heir ? { heir } : {}) }, policy);
-  if (!(await ledger.take(entry, step, action, { followers: marks }))) return false;
+  // Of an order whose batch ended, nobody did anything.
+  const by = action.who === '' ? undefined : action;
+  if (!(await ledger.take(entry, step, by, { followers: marks }))) return false;
   if (step.kind === 'cancel' && step.heir) await queue.add([aloneOf(step.heir.entry)]);
   return true;
 }

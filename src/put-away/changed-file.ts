@@ -24,14 +24,25 @@ const PAGE = 500;
 
 /** How many orders of a batch were admitted: those with an outcome and those in progress. Nobody admits meanwhile. */
 export async function countAdmitted(batch: string, deps: Deps): Promise<number> {
-  const inProgress = new Set<number>();
-  // An order can move between the two sets meanwhile, but not past all three scans.
-  for (const key of [deps.keys.due, deps.keys.doubt, deps.keys.due]) await scanInto(inProgress, batch, key, deps);
+  const inProgress = await inProgressOf(batch, deps);
   const bits = (await deps.redis.getBuffer(deps.keys.counted(batch))) ?? Buffer.alloc(0);
   for (let ordinal = 0; ordinal < bits.length * 8; ordinal += 1) {
     if ((((bits[ordinal >> 3] ?? 0) >> (7 - (ordinal & 7))) & 1) === 1) inProgress.add(ordinal);
   }
   return inProgress.size;
+}
+
+/** Whether orders of a batch have no outcome yet. */
+export async function isUndecided(batch: string, deps: Deps): Promise<boolean> {
+  const [inProgress, isCounted] = [await inProgressOf(batch, deps), await deps.batches.counted(batch)];
+  return [...inProgress].some((ordinal) => !isCounted(ordinal));
+}
+
+async function inProgressOf(batch: string, deps: Deps): Promise<Set<number>> {
+  const inProgress = new Set<number>();
+  // An order can move between the two sets meanwhile, but not past all three scans.
+  for (const key of [deps.keys.due, deps.keys.doubt, deps.keys.due]) await scanInto(inProgress, batch, key, deps);
+  return inProgress;
 }
 
 async function scanInto(ordinals: Set<number>, batch: string, key: string, { redis, ledger }: Deps): Promise<void> {

@@ -1,14 +1,11 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { PoSyncError } from '../core/errors.ts';
 import { counted, iso } from '../core/format.ts';
 import { isGone } from '../core/regular-file.ts';
 import { fileGone, openOwnFolder } from '../intake/folders.ts';
 import { type Batch, type Batches, isFinished } from '../ledger/batches/batches.ts';
-import { createRecall } from '../ledger/batches/recall.ts';
 import type { Compact } from '../ledger/entry.ts';
-import { ordersUnderWay } from '../ledger/job.ts';
 import { createdTwice, type Ledger } from '../ledger/ledger.ts';
 import { settledOrders } from '../ledger/retention.ts';
 import { batchTrouble } from '../log/events/batch.ts';
@@ -17,12 +14,12 @@ import type { Place } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 import { atApiOf, writeAnswered } from '../report/answer.ts';
 import { pages } from '../report/lines.ts';
-import { hasOrders, type Report, readReport } from '../report/report.ts';
+import { hasOrders, type Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress } from '../report/write-report.ts';
 import { countAdmitted } from './changed-file.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
+import { endAsReported, hasEnded } from './end-as-reported.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { createRecallOfBatch } from './recall-batches.ts';
 
 /**
  * Reports a batch whose claimed file is gone. It was put away after its complete report, whose progress may have been
@@ -37,39 +34,6 @@ export async function reportWithoutFile(batch: Batch, report: Report, context: S
   const orders = knownOrders(batch, { ...side, store });
   const input = { folder, report: fromLedger(report), shape: undefined, orders };
   await writeAnswered(input, config, batch.inspection);
-}
-
-/**
- * Ends a batch whose file is gone because it was put away, which Redis has forgotten: its report knows how it ended, also of
- * orders that were not read then. Returns its SHA-256; undefined to come back after a rollback, while orders of it wait.
- * PoSyncError `file-missing` where no report says that it ended.
- */
-export async function endAsReported(batch: Batch, gone: PoSyncError, context: SettlementContext) {
-  const { config, side, store } = context;
-  const folder = join(config.reports.path, batch.batch);
-  const report = await finishedReport(folder);
-  if (report === undefined) throw gone;
-  const isCounted = await side.batches.counted(batch.batch);
-  for await (const entries of ordersUnderWay([batch.batch], { ...side, ...store })) {
-    if (entries.some(({ ordinal }) => !isCounted(ordinal))) return undefined;
-  }
-  await createRecall(store).forget(batch.batch);
-  await createRecallOfBatch(context)(report, folder);
-  return report.sha256;
-}
-
-/** Whether its report says that it ended. */
-export async function hasEnded(
-  { batch }: Pick<Batch, 'batch'>,
-  { reports }: Pick<Config, 'reports'>,
-): Promise<boolean> {
-  return (await finishedReport(join(reports.path, batch))) !== undefined;
-}
-
-/** The report of a batch that ended. */
-async function finishedReport(folder: string): Promise<Report | undefined> {
-  const report = await readReport(folder).catch(() => undefined);
-  return report?.finishedAt ? report : undefined;
 }
 
 /** Ends a cancelled batch whose file is gone with the orders that were read. Undefined to read it after a rollback. */
@@ -113,11 +77,12 @@ export function createPresenceCheck(context: SettlementContext) {
 
   return async ({ batch: name }: Batch): Promise<void> => {
     const before = await batches.find(name);
-    if (before === undefined || !isClaimed(before)) return;
-    const reason = fileGone(before).message;
+    if (before === undefined || before.state === 'done') return;
     const isMissing = await isGone(before.path);
     // It was put away, which Redis has forgotten.
     if (isMissing && (await hasEnded(before, config))) return endExport(before);
+    if (!isClaimed(before)) return;
+    const reason = fileGone(before).message;
     // A file is moved only after its batch is finished or turned away, so it was not moved by po-sync.
     const batch = isMissing ? await batches.find(name) : before;
     if (batch === undefined || !isClaimed(batch)) return;

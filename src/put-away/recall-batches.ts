@@ -51,24 +51,15 @@ export function createRecallOfBatch({ config, store, side: { batches } }: Settle
  * Builds the step that enters what the reports know into a ledger that does not have it, because Redis lost its data or
  * the API has another address. The orders come from the API's list alone. Runs once for each epoch of the ledger.
  */
-export function createRecallOfBatches(context: SettlementContext) {
+export function createRecallOfBatches(context: SettlementContext, stopEnded: () => Promise<void>) {
   const { config, side, log } = context;
   const { batches } = side;
-  const reports = config.reports.path;
   let recalledIn: string | undefined;
-
-  /** A batch that is in progress again, because Redis lost its end, stays cancelled. */
-  async function recallCancellations(): Promise<void> {
-    for (const { batch, cancelled } of await batches.underWay()) {
-      const by = cancelled ? undefined : (await readReport(join(reports, batch)).catch(() => undefined))?.cancelledBy;
-      if (by) await batches.cancel(batch, { at: Date.parse(by.at), who: by.who });
-    }
-  }
 
   return async (): Promise<void> => {
     const epoch = batches.epoch();
     if (epoch === recalledIn) return;
-    await recallCancellations();
+    await stopEnded();
     const recallOne = createRecallOfBatch(context);
     let recalled = 0;
     for await (const { report, folder } of lostReports({ config, batches })) {
@@ -115,7 +106,8 @@ async function isClaimed({ batch, source }: Report, { sources, data }: Config): 
   return names.flat().some((name) => !name.startsWith('.'));
 }
 
-async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
+/** The dead letters of a report; none where it has no such file. */
+export async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
   try {
     yield* readDeadLetters(folder);
   } catch (error) {

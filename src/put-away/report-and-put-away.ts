@@ -5,7 +5,7 @@ import { codeOf, type PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
-import { openClaim, openIfClaimed } from '../intake/folders.ts';
+import { fileGone, openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
 import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
@@ -18,8 +18,9 @@ import { makeFolder } from '../report/disk.ts';
 import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
+import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { faultyLine } from './faulty-line.ts';
-import { endAsReported, hasEnded, reportWithoutFile, settleGone } from './missing-file.ts';
+import { reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
 import { joined, ordersOf } from './report-orders.ts';
 
@@ -48,6 +49,9 @@ export function createReportAndPutAway(context: SettlementContext) {
       await writeAnswered(input, config, inspection);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
+    } else if (await hasEnded(batch, config, { otherwise: true })) {
+      // Redis has forgotten outcomes that the report has.
+      return void (await endAsReported(batch, fileGone(batch), context));
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'done', countNeedingPerson(batch.counts));
   }

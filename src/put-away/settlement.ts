@@ -10,6 +10,7 @@ import { readReport } from '../report/report.ts';
 import { addDeadLetter, newStory, type Story } from '../report/story.ts';
 import { writeProgress } from '../report/write-report.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
+import { createStopOfEnded, keepCancelled } from './end-as-reported.ts';
 import { createFileChecks, createRemovalCheck } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import { createPresenceCheck } from './missing-file.ts';
@@ -49,7 +50,7 @@ export function openSettlement(context: SettlementContext) {
     batches,
     withLease: (name, task) => withLease(name, 'lease', task),
   });
-  const recall = createRecallOfBatches(context);
+  const recall = createRecallOfBatches(context, createStopOfEnded(context));
   const refresh = reportRefresher(context);
   const progress = progressWriter(context, settlement, withLease);
   const checkPresence = createPresenceCheck(context);
@@ -174,6 +175,8 @@ function progressWriter(
   return async (name) => {
     const began = clock.monotonic();
     await withLease(name, 'reportLease', async () => {
+      const folder = join(config.reports.path, name);
+      await keepCancelled(name, folder, batches);
       const batch = await batches.find(name);
       // The report of a file that is turned away is written already.
       if (batch === undefined || batch.state === 'done' || batch.turnedAway !== undefined) return;
@@ -182,10 +185,10 @@ function progressWriter(
       // A process that was suspended may have lost the lease, and the batch may be settled by now.
       if (clock.monotonic() - began >= FRESH) return;
       // Redis lost how the batch ended.
-      if ((await readReport(join(config.reports.path, name)).catch(() => undefined))?.finishedAt) return;
-      await writeProgress(join(config.reports.path, name), report, story);
+      if ((await readReport(folder).catch(() => undefined))?.finishedAt) return;
+      await writeProgress(folder, report, story);
       if (batch.kind !== 'inbox') return;
-      await (batch.held ? layHeldPage(batch.path, join(config.reports.path, name)) : removeHeldPage(batch.path, name));
+      await (batch.held ? layHeldPage(batch.path, folder) : removeHeldPage(batch.path, name));
     }).catch((error: unknown) => batchTrouble(log, { batch: name, reason: toError(error).message }));
   };
 }

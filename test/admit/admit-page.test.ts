@@ -129,7 +129,10 @@ describe('admission of a page', () => {
     const found = await batches.find(batch);
     const context = { ledger, batches, queue, store, clock: systemClock, operator: createOperator({}, store.time) };
     const delivery = { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } };
-    const all = { ...context, config: { delivery } as unknown as Config } as unknown as OperatorContext;
+    const all = {
+      ...context,
+      config: { delivery, reports: { path: '/nowhere' } } as unknown as Config,
+    } as unknown as OperatorContext;
     if (found === undefined) throw new Error(`no batch ${batch}`);
     return (await cancelBatch(found, all)).cancelled;
   }
@@ -138,7 +141,14 @@ describe('admission of a page', () => {
   async function retry(number: string, batch: string, line = 2): Promise<string[]> {
     const deadLetter = { purchaseOrderNumber: number, kind: 'refused', batch, location: { line } } as FoundDeadLetter;
     const delivery = { attempts: 3, settle: 1000, onDoubt: 'verify', backoff: { initial: 1, max: 1 } };
-    const context = { ledger, batches, queue, store, operator: createOperator({}, store.time), config: { delivery } };
+    const context = {
+      ledger,
+      batches,
+      queue,
+      store,
+      operator: createOperator({}, store.time),
+      config: { delivery, reports: { path: '/nowhere' } },
+    };
     return await retryDeadLetters([deadLetter], 0, { listed: undefined }, context as unknown as OperatorContext);
   }
 

@@ -61,6 +61,11 @@ export function createBatchControl(deps: ControlDeps) {
   }
 
   /** Cancels a batch that is about to be read again if it was cancelled in the ledger of another address. */
+  /** Nothing more of a batch is sent that ended, which Redis has forgotten. */
+  async function sendNoMore(batch: string, at: number): Promise<void> {
+    await redis.hset(keys.batch(batch), { cancelled: at });
+  }
+
   async function recallCancellation(batch: string): Promise<void> {
     const by = await redis.get(keys.cancelledBatch(batch));
     if (by === null || (await isCancelled(batch))) return;
@@ -94,6 +99,7 @@ export function createBatchControl(deps: ControlDeps) {
     cancel,
     turnAway,
     recallCancellation,
+    sendNoMore,
     isCancelled,
     notSettled,
     ...createHolds(deps),

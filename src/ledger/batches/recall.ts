@@ -26,11 +26,14 @@ export type RecalledBatch = {
 /** Enters settled batches and their dead letters into a ledger that does not have them. Can be repeated. */
 export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   const letterScript = readScript(new URL('./recall-dead-letters.lua', import.meta.url));
+  const forgetScript = readScript(new URL('./forget-dead-letters.lua', import.meta.url));
   const batchScript = readScript(new URL('./recall.lua', import.meta.url));
 
-  /** Forgets the progress of a batch that has ended. Before `keep`. */
+  /** Forgets what is known of a batch that has ended, and of its dead letters. Before `keep`. */
   async function forget(batch: string): Promise<void> {
-    await redis.multi().del(keys.batch(batch)).srem(keys.active, batch).srem(keys.finished, batch).exec();
+    await runScript(redis, forgetScript, [keys.waiting], [`${batch}/`]);
+    const known = [keys.batch(batch), keys.results(batch), keys.closed(batch)];
+    await redis.multi().del(known).srem(keys.active, batch).srem(keys.finished, batch).exec();
   }
 
   /** Keeps dead letters of a batch. Call it for all of them before `enter`. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
 import { type Batch, isFinished as hasAllOutcomes } from '../../ledger/batches/batches.ts';
@@ -5,6 +6,7 @@ import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
+import { keepCancellation } from '../../put-away/end-as-reported.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type BatchView, CORRECT_FILE } from './list-batches.ts';
@@ -29,7 +31,9 @@ const GIVEN_BACK = 1_200;
 export async function cancelBatch({ batch: name, no, counts }: Batch, context: OperatorContext): Promise<Cancelled> {
   const { batches, clock, store, ledger, operator } = context;
   const before = await batches.find(name);
-  await batches.cancel(name, { at: store.time.now(), who: operator.who });
+  const by = { at: store.time.now(), who: operator.who };
+  await batches.cancel(name, by);
+  await keepCancellation(join(context.config.reports.path, name), by);
   // Its report may be written already, and does not say it.
   if (before && hasAllOutcomes(before)) await store.redis.sadd(store.keys.refresh, name);
   let cancelled = 0;

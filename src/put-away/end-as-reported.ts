@@ -1,0 +1,120 @@
+import { lchown, lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { PoSyncError } from '../core/errors.ts';
+import { isGone, readJsonIfExists } from '../core/regular-file.ts';
+import { type Batch, isFinished } from '../ledger/batches/batches.ts';
+import { createRecall } from '../ledger/batches/recall.ts';
+import { discarded } from '../ledger/state-machine/decision.ts';
+import { OUTCOMES } from '../order/outcome.ts';
+import { writeFileWhole } from '../report/draft.ts';
+import { pages } from '../report/lines.ts';
+import { type Report, readReport } from '../report/report.ts';
+import { isUndecided } from './changed-file.ts';
+import type { SettlementContext } from './put-batch-away.ts';
+import { createRecallOfBatch, lettersIn } from './recall-batches.ts';
+
+// Redis may come back from before a file was put away, or from before a person cancelled it. What is on the disk knows
+// more then: the report how the batch ended, and a note who cancelled it.
+
+/**
+ * Builds the step that stops batches in progress of which nothing is to be sent: those that a person cancelled, and those
+ * that ended. Before delivery begins.
+ */
+export function createStopOfEnded({ config, side: { batches } }: SettlementContext) {
+  return async (): Promise<void> => {
+    for (const batch of await batches.underWay()) {
+      if (batch.cancelled) continue;
+      const folder = join(config.reports.path, batch.batch);
+      const by = await cancellationIn(folder);
+      const ended = by || isFinished(batch) ? undefined : await finishedReport(folder);
+      if (by) await batches.cancel(batch.batch, by);
+      else if (ended && (await isGone(batch.path))) await batches.sendNoMore(batch.batch, Date.parse(ended.startedAt));
+    }
+  };
+}
+
+/** Beside the report, because Redis may lose it, and the report is written from what Redis knows. */
+const CANCELLATION = '.cancelled.json';
+
+/** Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it. */
+export async function keepCancellation(folder: string, by: { at: number; who: string }): Promise<void> {
+  const note = join(folder, CANCELLATION);
+  try {
+    const { uid, gid } = await lstat(folder);
+    await writeFileWhole(note, [JSON.stringify(by)]);
+    // Of the daemon's user, who reads it.
+    await lchown(note, uid, gid);
+  } catch {}
+}
+
+/** Who cancelled a batch, as noted. */
+async function readCancellation(folder: string): Promise<{ at: number; who: string } | undefined> {
+  try {
+    const { at, who } = (await readJsonIfExists(join(folder, CANCELLATION))) as { at: unknown; who: unknown };
+    return typeof at === 'number' && typeof who === 'string' ? { at, who } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A batch that is read again, because Redis lost that it was cancelled, stays so. Before its report is written. */
+export async function keepCancelled(batch: string, folder: string, batches: SettlementContext['side']['batches']) {
+  const by = (await batches.isCancelled(batch)) ? undefined : await cancellationIn(folder);
+  if (by) await batches.cancel(batch, by);
+}
+
+/** Who cancelled a batch, as the folder of its report says. */
+async function cancellationIn(folder: string): Promise<{ at: number; who: string } | undefined> {
+  const noted = await readCancellation(folder);
+  if (noted !== undefined) return noted;
+  const by = (await readReport(folder).catch(() => undefined))?.cancelledBy;
+  return by && { at: Date.parse(by.at), who: by.who };
+}
+
+/**
+ * Ends a batch whose file is gone because it was put away, which Redis has forgotten: its report knows how it ended, also of
+ * orders that were not read then. Returns its SHA-256; undefined to come back after a rollback, while orders of it wait.
+ * PoSyncError `file-missing` where no report says that it ended.
+ */
+export async function endAsReported({ batch }: Batch, gone: PoSyncError, context: SettlementContext) {
+  const { config, side, store } = context;
+  const folder = join(config.reports.path, batch);
+  const report = await finishedReport(folder);
+  if (report === undefined) throw gone;
+  if (await isUndecided(batch, { ...side, ...store })) return undefined;
+  await createRecall(store).forget(batch);
+  await dropSettled(batch, folder, context);
+  await createRecallOfBatch(context)(report, folder);
+  return report.sha256;
+}
+
+/** Orders that needed a person when Redis knew them last, and that were settled since. */
+async function dropSettled(batch: string, folder: string, { side: { ledger }, store }: SettlementContext) {
+  for await (const page of pages(lettersIn(folder), PAGE)) {
+    const numbers = page.flatMap((one) =>
+      one.closed && one.purchaseOrderNumber !== '' ? [one.purchaseOrderNumber] : [],
+    );
+    const known = await ledger.lookup(numbers);
+    const entries = known.flatMap((one) => (one.kind === 'open' && one.entry.batch === batch ? [one.entry] : []));
+    await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));
+  }
+}
+
+const PAGE = 200;
+
+/** Whether its report says that it ended; `otherwise`: only if its outcomes are not those that Redis counted. */
+export async function hasEnded(
+  { batch, counts }: Pick<Batch, 'batch' | 'counts'>,
+  { reports }: Pick<Config, 'reports'>,
+  { otherwise = false } = {},
+): Promise<boolean> {
+  const report = await finishedReport(join(reports.path, batch));
+  return report !== undefined && !(otherwise && OUTCOMES.every((one) => report.counts[one] === counts[one]));
+}
+
+/** The report of a batch that ended. */
+async function finishedReport(folder: string): Promise<Report | undefined> {
+  const report = await readReport(folder).catch(() => undefined);
+  return report?.finishedAt ? report : undefined;
+}
