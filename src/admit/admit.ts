@@ -112,7 +112,7 @@ function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps
     return sendable < throughput.fewSeconds() + heldOrders() && unsettled < MOST_UNSETTLED + heldOrders();
   }
 
-  /** Waits while the batch is held; false when the signal aborted first. */
+  /** Waits while the batch is held, or cancelled and the ledger incomplete; false when the signal aborted first. */
   async function released(batch: string, signal: AbortSignal): Promise<boolean> {
     let waited = false;
     while (!signal.aborted && (await batches.held()).includes(batch)) {
@@ -120,7 +120,13 @@ function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps
       await clock.sleep(LOOK_AT_HELD, signal);
     }
     if (waited) await clock.sleep(NOTICED, signal);
+    while (!signal.aborted && (await waitsForList(batch))) await clock.sleep(LOOK_AT_HELD, signal);
     return !signal.aborted;
+  }
+
+  /** After a rollback, the API may have orders of a cancelled batch: its list shows which, before they are counted. */
+  async function waitsForList(batch: string): Promise<boolean> {
+    return (await batches.isCancelled(batch)) && (await store.redis.exists(store.keys.rebuild)) === 1;
   }
 
   return { room, released };
