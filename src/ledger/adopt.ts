@@ -213,23 +213,31 @@ export function createAcceptedCount({
   time,
 }: Pick<Store, 'redis' | 'keys' | 'time'>): () => Promise<number> {
   const script = readScript(new URL('./count-accepted.lua', import.meta.url));
-  let last: { at: number; result: number } | undefined;
-  let running: Promise<number> | undefined;
-
-  async function count(): Promise<number> {
+  return countedSeldom(time, async () => {
     let result = 0;
     for (let from = 0; from < BUCKETS; from += COUNTED_AT_ONCE) {
       result += Number(
         await runScript(redis, script, [keys.identity], [keys.prefix, from, from + COUNTED_AT_ONCE - 1]),
       );
     }
+    return result;
+  });
+}
+
+/** A count that serves ten seconds. Callers share one that is running. */
+export function countedSeldom(time: Pick<Store['time'], 'now'>, count: () => Promise<number>): () => Promise<number> {
+  let last: { at: number; result: number } | undefined;
+  let running: Promise<number> | undefined;
+
+  async function countNow(): Promise<number> {
+    const result = await count();
     last = { at: time.now(), result };
     return result;
   }
 
   return async () => {
     if (last !== undefined && Math.abs(time.now() - last.at) < COUNT_FRESH) return last.result;
-    running ??= count().finally(() => {
+    running ??= countNow().finally(() => {
       running = undefined;
     });
     return running;

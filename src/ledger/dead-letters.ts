@@ -4,6 +4,8 @@ import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
+import { countedSeldom } from './adopt.ts';
 import type { Batch, Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
 import { discarded } from './state-machine/decision.ts';
@@ -178,4 +180,27 @@ function createCorrectedClosing({ redis, keys }: { redis: Redis; keys: Keys }) {
     const from = kind === 'export' ? source : '';
     await runScript(redis, script, [keys.waiting, keys.batch(batch)], [keys.prefix, from, ...orders]);
   };
+}
+
+/** Dead letters that are looked at in one step of Redis, in which nothing else is served. */
+const LOOKED_AT = 200;
+
+/** Counts the orders in doubt that wait for a person: a dead letter of theirs is open. At most once in ten seconds. */
+export function createDoubtCount({ redis, keys, time }: Pick<Store, 'redis' | 'keys' | 'time'>): () => Promise<number> {
+  const script = readScript(new URL('./numbers-in-doubt.lua', import.meta.url));
+  return countedSeldom(time, async () => {
+    // A scan may show a number twice.
+    const found = new Set<string>();
+    let cursor = '';
+    while (cursor !== '0') {
+      const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', LOOKED_AT);
+      const numbers = flat.filter((_, i) => i % 2 === 0);
+      for (let from = 0; from < numbers.length; from += LOOKED_AT) {
+        const args = [keys.prefix, ...numbers.slice(from, from + LOOKED_AT)];
+        for (const number of (await runScript(redis, script, [keys.waiting], args)) as string[]) found.add(number);
+      }
+      cursor = next;
+    }
+    return found.size;
+  });
 }

@@ -82,9 +82,18 @@ describe('the alert rules', () => {
   it('ask only for metrics of a scrape, and each says what to do', async () => {
     const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap((group) => group.rules);
-    expect(rules).toHaveLength(17);
+    expect(rules).toHaveLength(18);
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !types.has(name))).toEqual([]);
     for (const { annotations } of rules) expect(annotations.runbook.length).toBeGreaterThan(20);
+  });
+
+  it('have one for orders in doubt that wait for a person, and one for those that wait for the list, before they do', async () => {
+    const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: (Rule & { for: string })[] }[] };
+    const ruleOf = (metric: string) =>
+      groups.flatMap((group) => group.rules).find(({ expr }) => namesIn(expr).includes(metric));
+    expect(ruleOf('po_sync_dead_letter_orders_in_doubt')).toMatchObject({ alert: 'PoSyncInDoubt', for: '5m' });
+    // Ten times `delivery.settle`, in minutes, as it is by default.
+    expect(Number.parseInt(ruleOf('po_sync_orders_in_doubt')?.for ?? '', 10)).toBeLessThan(10);
   });
 
   it('page for each pause that a person must end, and not for an outage of the API', async () => {
@@ -104,7 +113,7 @@ describe('the alert rules', () => {
 
   it.skipIf(!HAS_PROMTOOL)('pass promtool, and so does a scrape (needs promtool of Prometheus)', async () => {
     const rules = spawnSync('promtool', ['check', 'rules', ALERTS], { encoding: 'utf8' });
-    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('17 rules found')]);
+    expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('18 rules found')]);
     const scrape = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect([scrape.status, scrape.stdout + scrape.stderr]).toEqual([0, '']);
   });
@@ -197,6 +206,16 @@ function alertTests() {
         { 'po_sync_source_unavailable{environment="e",source="in"}': '1x1 0x30' },
         { PoSyncSourceUnavailable: false },
       ),
+      // After ten minutes of waiting for the list, the order is a dead letter.
+      firing(
+        {
+          'po_sync_orders_in_doubt{environment="e"}': '1x10 0x20',
+          'po_sync_dead_letter_orders_in_doubt{environment="e"}': '0x10 1x20',
+        },
+        { PoSyncInDoubt: true, PoSyncListLate: false },
+      ),
+      firing({ 'po_sync_orders_in_doubt{environment="e"}': '1x10 0x20' }, { PoSyncListLate: true }, '9m'),
+      firing({ 'po_sync_orders_in_doubt{environment="e"}': '1x3 0x27' }, { PoSyncListLate: false }, '9m'),
       firing({ 'po_sync_dead_letter_orders{environment="e"}': '2x90' }, { PoSyncDeadLetters: true }, '90m'),
       firing(
         {

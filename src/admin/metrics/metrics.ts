@@ -47,8 +47,9 @@ export function createMetrics({ config, clock, log, self, admin }: DaemonInput, 
   }
 
   async function readCounts() {
-    const [{ oldest }, accepted] = await Promise.all([counts.letters(), counts.accepted()]);
-    return { accepted, oldestDeadLetter: oldest?.since };
+    const all = [counts.letters(), counts.accepted(), counts.inDoubt()] as const;
+    const [{ oldest }, accepted, inDoubtForPerson] = await Promise.all(all);
+    return { accepted, inDoubtForPerson, oldestDeadLetter: oldest?.since };
   }
 
   async function timePing(): Promise<void> {

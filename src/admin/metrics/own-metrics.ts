@@ -106,6 +106,29 @@ export function setOrRemove(metric: ReturnType<typeof gauge>, ms: number | undef
   else metric.set(ms / 1_000);
 }
 
+/** What is counted in many keys. `oldestDeadLetter`: when the file of the oldest dead letter was claimed. */
+export type Counted = { accepted: number; inDoubtForPerson: number; oldestDeadLetter: number | undefined };
+
+/** The gauges of what is counted; absent while it could not be counted in time. */
+export function createCountedGauges(registry: Registry): (counted: Counted | undefined) => void {
+  const of = (name: string, help: string) => gauge(registry, name, help, []);
+  const accepted = of('orders_accepted', 'Orders that the API has as far as the ledger knows.');
+  const inDoubt = of(
+    'dead_letter_orders_in_doubt',
+    'Orders in doubt with open dead letters: a person must settle them.',
+  );
+  const oldest = of('oldest_dead_letter_timestamp_seconds', 'Claim time of the file of the oldest dead letter.');
+
+  return (counted) => {
+    setOrRemove(oldest, counted?.oldestDeadLetter);
+    if (counted === undefined) for (const metric of [accepted, inDoubt]) metric.remove();
+    else {
+      accepted.set(counted.accepted);
+      inDoubt.set(counted.inDoubtForPerson);
+    }
+  };
+}
+
 function histogram(...[registry, name, help, labelNames, buckets]: [...Definition, buckets: number[]]) {
   return new Histogram({ name: `po_sync_${name}`, help, labelNames, buckets, registers: [registry] });
 }

@@ -5,7 +5,7 @@ import { filesNotTaken, livingDaemons } from '../../operate/heartbeat.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
-import { gauge, setOrRemove } from './own-metrics.ts';
+import { type Counted, createCountedGauges, gauge, setOrRemove } from './own-metrics.ts';
 
 /** The state that all daemons of an environment share. Times are milliseconds of the Redis clock. */
 type SharedState = {
@@ -28,9 +28,6 @@ type SharedState = {
   /** Source → when its last file arrived that is no fix file. */
   heard: Record<string, string>;
 };
-
-/** What is counted in many keys: orders that the API has, and when the file of the oldest dead letter was claimed. */
-type Counted = { accepted: number; oldestDeadLetter: number | undefined };
 
 /** Reads the shared state with commands that take constant time, except for the names of batches in progress. */
 export async function readSharedState({ redis, keys, time }: Store, queue: OrderQueue): Promise<SharedState> {
@@ -75,11 +72,6 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const inDoubt = define('orders_in_doubt', "Orders that wait for the API's list after an attempt without an answer.");
   const jobs = define('queue_jobs', 'Jobs that wait for a worker.', ['state']);
   const dead = define('dead_letter_orders', 'Order numbers with open dead letters.');
-  const oldestDead = define(
-    'oldest_dead_letter_timestamp_seconds',
-    'Claim time of the file of the oldest dead letter.',
-  );
-  const accepted = define('orders_accepted', 'Orders that the API has as far as the ledger knows.');
   const twice = define('orders_created_twice', "Orders that the API's list shows more than once.");
   const batches = define('batches', 'Batches in progress, held, or waiting for their report.', ['state']);
   const reports = define('reports_pending', 'Reports that wait to be written.');
@@ -97,6 +89,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
   const unreadable = define('unreadable_files', 'Unreadable files that nobody replaced or dismissed.', ['source']);
   const notTaken = define('files_not_taken', 'Files that a daemon cannot take.', ['source']);
   const unavailable = define('source_unavailable', 'Whether a daemon cannot read the source: 1 or 0.', ['source']);
+  const showCounted = createCountedGauges(registry);
   const seen = new Set<string>();
 
   /** `files`: the batches of unreadable files; undefined when they could not be counted in time, as `counted`. */
@@ -115,9 +108,7 @@ export function createSharedMetrics(registry: Registry, { sources }: Pick<Config
     for (const { name } of files === undefined ? [] : sources) unreadable.set({ source: name }, 0);
     for (const { source } of files ?? []) unreadable.inc({ source });
     setOrRemove(oldest, state.oldestClaim);
-    setOrRemove(oldestDead, counted?.oldestDeadLetter);
-    if (counted === undefined) accepted.remove();
-    else accepted.set(counted.accepted);
+    showCounted(counted);
     setOrRemove(token, state.tokenEnds);
     for (const code of state.pauses) seen.add(code);
     for (const code of seen) paused.set({ code }, state.pauses.includes(code) ? 1 : 0);

@@ -1,4 +1,5 @@
 import { createAcceptedCount } from '../../ledger/adopt.ts';
+import { createDoubtCount } from '../../ledger/dead-letters.ts';
 import type { WaitGroup } from '../../operate/orders/read-waits.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { Closing } from '../../order/dead-letter.ts';
@@ -92,5 +93,9 @@ export function createOpenLetterCount({ redis, keys }: ChangeStore): () => Promi
 
 /** Counts for the state of the environment, which remember what they counted before. */
 export function createCounts(store: Store) {
-  return { letters: createOpenLetterCount(store), accepted: createAcceptedCount(store) };
+  return {
+    letters: createOpenLetterCount(store),
+    accepted: createAcceptedCount(store),
+    inDoubt: createDoubtCount(store),
+  };
 }
