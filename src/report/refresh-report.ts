@@ -17,12 +17,10 @@ import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
-type Known = { accepted?: Accepted; lookup?: Ledger['lookup'] };
+type Known = { accepted?: Accepted; lookup?: Ledger['lookup']; help?: string | undefined };
 
 /** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
-type Now = Pick<Batch, 'open' | 'cancelledBy'> & { help?: string | undefined } & {
-  unreadable?: Batch['unreadable'];
-} & Known;
+type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable'>> & Known;
 
 /**
  * Rewrites a finished report after dead letters were closed or its file was changed: the list, the page, the number of
@@ -69,10 +67,8 @@ export async function refreshReport(
 
   const files = [deadLetters, ...fixes, page, summary];
   for (const file of files) await file.seal();
-  await removeFixFiles(
-    folder,
-    kept.map((name) => join(folder, name)),
-  );
+  const left = kept.map((name) => join(folder, name));
+  await removeFixFiles(folder, left);
   for (const file of files) await file.publish();
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { pauseAdvice } from '../../src/operate/delivery/pause-delivery.ts';
+import { pauseAdvice } from '../../src/deliver/pause-rules.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 

@@ -1,8 +1,9 @@
 import { ago, count, counted, duration, iso, outcomeWord, plainPause, withoutStop } from '../../core/format.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
+import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { type BatchStanding, type BatchView, settledIn } from '../../operate/batches/list-batches.ts';
-import { byWhom, endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
+import { byWhom } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import type { Upload } from '../../operate/uploads/upload-shelf.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
@@ -36,10 +37,8 @@ export function pauseBox(pause: Pause, now: number): Html {
   // What a person must do comes before the end that waits for it.
   const first = advice === undefined ? '' : `To do: ${advice}. `;
   const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${ENDS[endOf(pause)]}${next}`}`;
-  const cause =
-    plainPause(pause).reason === pause.reason
-      ? ''
-      : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
+  const isTold = plainPause(pause).reason === pause.reason;
+  const cause = isTold ? '' : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
   // No alert: a screen reader would announce each second that passes.
   return html`<div class="box bad"><strong>Paused</strong> since ${timeText(iso(since))} (${agoText(since, now)})${why(pause)}${code}${seen}
 <br>${end}${cause}</div>`;

@@ -29,7 +29,7 @@ ${facts([
   ['state', stateOf(status)],
   ['not read', ignored && html`${badge('bad', ignoredText(ignored))} ${ignoredRemedy(ignored)}`],
   ['in the inbox', waitingPart(status)],
-  ['last file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
+  ['last readable file', last && html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`],
   ['last written', heardAt === undefined ? undefined : agoText(heardAt, now)],
   [
     'expects a file every',

@@ -1,9 +1,9 @@
 import { showConfig } from '../../config/show.ts';
 import { ago, count, counted, duration, plainPause } from '../../core/format.ts';
+import { endOf } from '../../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
 import { dismissTexts } from '../../operate/batches/cancel-batch.ts';
-import { endOf } from '../../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
@@ -150,7 +150,7 @@ function sources({ sources: all, now }: Status): Html {
     html`<code>${path}</code>`,
     last === undefined ? html`–` : html`${link(batchPath(last.batch), last.file)}, ${agoText(last.at, now)}`,
   ]);
-  return table('Sources', ['source', 'type', 'state', 'path', 'last file'], rows);
+  return table('Sources', ['source', 'type', 'state', 'path', 'last readable file'], rows);
 }
 
 /** How long a usable token is valid, to the minute. */

@@ -2,9 +2,9 @@ import { createAnswerTimes } from '../../admin/pace/pace-series.ts';
 import { startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { ago, count, counted, orders } from '../../core/format.ts';
+import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { leftAloneText } from '../../intake/waiting.ts';
-import { endOf, pauseAdvice } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
   readStatus,
@@ -223,7 +223,7 @@ function sourceColumns(now: number): Column<SourceStatus>[] {
     },
     { title: 'path', of: ({ path }) => path, cut: 'start', wish: 16, leaves: 2 },
     {
-      title: 'last file',
+      title: 'last readable file',
       of: ({ last }) => (last === undefined ? '–' : `${last.file}, ${ago(last.at, now)}`),
       cut: 'end',
       wish: 16,

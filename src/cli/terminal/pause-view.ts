@@ -11,19 +11,17 @@ import {
   timeOfDay,
   withoutStop,
 } from '../../core/format.ts';
+import { endOf, pauseAdvice, WITHOUT_LIST } from '../../deliver/pause-rules.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
 import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import {
   causeText,
   type EndedPause,
-  endOf,
   isOftenLost,
   lossText,
-  pauseAdvice,
   pausedText,
   type ShownPause,
-  WITHOUT_LIST,
 } from '../../operate/delivery/pause-delivery.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { daemonCounts, isBeating } from '../../operate/heartbeat.ts';

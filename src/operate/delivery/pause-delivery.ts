@@ -4,51 +4,13 @@ import { configurationOf } from '../../config/show.ts';
 import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
-import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
+import { endOf } from '../../deliver/pause-rules.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
-/**
- * What ends a pause: `automatic`, an order gets through; `operator`, the command `resume`; `list`, the API's list has
- * been read; a person can end it with `reconcile`, or with `resume` for a new ledger.
- */
-export type PauseEnd = 'automatic' | 'operator' | 'list';
-
-export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
-  if (code === OPERATOR) return 'operator';
-  return code === ROLLED_BACK || code === NEW_LEDGER ? 'list' : 'automatic';
-}
-
 /** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then sent as a trial. */
 export type ShownPause = Pause & { waitsForOrder?: true };
-
-/** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
-export function pauseAdvice(code: string): string | undefined {
-  if (code === 'token-refused') return 'check the credentials, and restart the daemon after a change of them';
-  if (code === 'token-not-accepted') return 'check that authUrl and baseUrl belong to the same environment';
-  if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
-  return /^http-(3..|403|404|405)$/.test(code) ? 'check baseUrl and what this client may do at the API' : undefined;
-}
-
-/** How a person ends the wait of a new ledger, and what follows. */
-export const WITHOUT_LIST = 'po-sync resume starts without it: orders that the API already has can then be sent again';
-
-/** What ends a pause and what a person does about it, in a sentence. */
-export function pauseRemedy({ code }: Pick<Pause, 'code'>): string {
-  const end = endOf({ code });
-  if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
-  if (code === NEW_LEDGER) return `It ends when the API's list has been read; ${WITHOUT_LIST}.`;
-  if (end === 'list')
-    return "It ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list.";
-  const advice = pauseAdvice(code);
-  const begin = advice === undefined ? 'Nothing to do: it' : `${upperFirst(advice)}; then it`;
-  return `${begin} ends automatically when the API accepts an order.`;
-}
-
-function upperFirst(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
 
 /** What a reader sees of a pause after "paused". */
 export function pausedText(pause: Pick<Pause, 'code' | 'reason' | 'since' | 'seenAt'>, now: number): string {

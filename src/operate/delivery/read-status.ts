@@ -1,5 +1,6 @@
-import { duration, iso, orders } from '../../core/format.ts';
+import { duration, iso, orders, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
+import { endOf } from '../../deliver/pause-rules.ts';
 import type { NotTaken } from '../../intake/offers.ts';
 import { createAcceptedCount } from '../../ledger/adopt.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
@@ -13,7 +14,7 @@ import { filesNotTaken, type LivingDaemon, livingDaemons } from '../heartbeat.ts
 import type { OperatorContext } from '../operator-context.ts';
 import { type OpenOrders, readOpenOrders, readWaits, type WaitGroup } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
-import { type EndedPause, endedPauses, endOf, isOutdated, pauseJson, type ShownPause } from './pause-delivery.ts';
+import { type EndedPause, endedPauses, isOutdated, pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 /** `ordersAtFormerAddress`: those that wait to be sent to another `baseUrl`, and that keep a daemon from its start. */
@@ -52,8 +53,8 @@ export type Status = {
   unreadable: BatchView[];
   /** Files that a running daemon cannot take, and inboxes that it cannot read; absent when there are none. */
   notTaken?: NotTaken[];
-  /** Never its value. `unusable`: no call can use it; the code of the pause for that reason. */
-  token: { present: boolean; expiresInMs?: number; unusable?: string };
+  /** Never its value. `unusable`: no call can use it or, where none is stored, request one: code and reason of the pause that says so. */
+  token: { present: boolean; expiresInMs?: number; unusable?: string; reason?: string };
   pauses: ShownPause[];
   /** The last pauses that ended within a day, latest first; absent without any. */
   endedPauses?: EndedPause[];
@@ -114,6 +115,7 @@ export async function readStatus(
   const readAt = request && { nextTryAt: request.notBefore };
   const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
   const again = Math.min(dead.orders, open.again.size);
+  const notTaken = filesNotTaken(daemons);
   const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   return {
@@ -132,16 +134,11 @@ export async function readStatus(
     ...(failure && (shownQueue.ordersInDoubt > 0 || waitForList(underWay)) ? { listFailure: failure } : {}),
     batches: inProgress,
     unreadable,
-    ...cannotTake(daemons),
-    token: { ...token, ...unusable(token, pauses) },
+    ...(notTaken.length > 0 && { notTaken }),
+    token: { ...token, ...unusable(pauses) },
     pauses: pauses.map((pause) => withTest(endOf(pause) === 'list' ? { ...pause, ...readAt } : pause, waits)),
     ...(ended.length > 0 && { endedPauses: ended }),
   };
-}
-
-function cannotTake(daemons: readonly LivingDaemon[]): Pick<Status, 'notTaken'> {
-  const notTaken = filesNotTaken(daemons);
-  return notTaken.length > 0 ? { notTaken } : {};
 }
 
 const waitForList = (batches: readonly Batch[]): boolean => batches.some((batch) => batch.waitsForList);
@@ -184,20 +181,23 @@ async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
   return left > 0 ? { present: true, expiresInMs: left } : { present: false };
 }
 
-const TOKEN_PAUSES = ['token-unavailable', 'token-refused', 'token-not-accepted'];
-
-/** A stored token that no call can use, with the code of the pause that says so. */
-function unusable({ present }: Status['token'], pauses: readonly Pause[]): Pick<Status['token'], 'unusable'> {
-  const pause = pauses.find(({ code }) => present && TOKEN_PAUSES.includes(code));
-  return pause === undefined ? {} : { unusable: pause.code };
+/** That no call has a token which it can use, by the pause that says so. */
+function unusable(pauses: readonly Pause[]): Pick<Status['token'], 'unusable' | 'reason'> {
+  const pause = pauses.find(({ code }) => code.startsWith('token-') || code === 'http-401');
+  return pause === undefined ? {} : { unusable: pause.code, reason: pause.reason };
 }
 
-/** `valid for 41 min`; while a new token is needed, what that means for the one that is stored. */
-export function tokenText({ present, expiresInMs = 0, unusable: code }: Status['token']): string {
-  if (!present) return 'none stored; a daemon uses the one that it has, or requests one when needed';
+/** `valid for 41 min`; while a new token is needed, what that means for the one that is stored, or why there is none. */
+export function tokenText({ present, expiresInMs = 0, unusable: code, reason = '' }: Status['token']): string {
   const left = duration(expiresInMs);
-  if (code === undefined) return `valid for ${left}`;
-  if (code === 'token-not-accepted') return `not accepted by the API; it would expire in ${left}`;
+  if (code === undefined)
+    return present
+      ? `valid for ${left}`
+      : 'none stored; a daemon uses the one that it has, or requests one when needed';
+  const isRefused = code === 'token-not-accepted' || code === 'http-401';
+  const none = isRefused ? 'none that the API accepts' : 'none, and none can be requested now';
+  if (!present) return `${none}: ${withoutStop(reason)}`;
+  if (isRefused) return `not accepted by the API; it would expire in ${left}`;
   return `none can be requested; the one before, which would expire in ${left}, cannot be used`;
 }
 

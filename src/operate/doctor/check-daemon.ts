@@ -8,6 +8,7 @@ import { GONE_REMEDY } from '../../core/folder.ts';
 import { counted, orders } from '../../core/format.ts';
 import { buildOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
+import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
@@ -21,7 +22,6 @@ import {
   isOutdated,
   LOST_REMEDY,
   lossText,
-  pauseRemedy,
   RESTART_REMEDY,
 } from '../delivery/pause-delivery.ts';
 import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';

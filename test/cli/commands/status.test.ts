@@ -150,7 +150,7 @@ describe('the status', () => {
         '  For the end of the pause: paused by anna.',
         '',
         'Sources',
-        '  source  type    state                 path                 last file',
+        '  source  type    state                 path                 last readable file',
         '  inbox   inbox   ok                    /srv/po-sync/inbox   –',
         '  erp     export  unreachable (EACCES)  /mnt/erp/orders.csv  –',
         '',
@@ -285,6 +285,16 @@ describe('the status', () => {
     ['token-not-accepted', 'not accepted by the API; it would expire in 41 min 7 s'],
   ])('does not call a token valid that no call can use (%s)', (unusable, text) => {
     const status = { ...STATUS, token: { ...STATUS.token, unusable } };
+    expect(statusText(status, { paint: plain, columns: undefined })).toContain(`  token         ${text}\n`);
+  });
+
+  it.each([
+    ['token-unavailable', 'none, and none can be requested now: it answers 503'],
+    ['token-refused', 'none, and none can be requested now: it answers 503'],
+    ['token-not-accepted', 'none that the API accepts: it answers 503'],
+    ['http-401', 'none that the API accepts: it answers 503'],
+  ])('says during a pause for the token (%s) why none is stored', (unusable, text) => {
+    const status = { ...STATUS, token: { present: false, unusable, reason: 'it answers 503.' } };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(`  token         ${text}\n`);
   });
 

@@ -3,10 +3,10 @@ import { pauseEndText, pauseStepsText } from '../../../src/cli/terminal/pause-vi
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Pause } from '../../../src/deliver/breaker-view.ts';
 import { createCircuitBreaker, createEnvironmentBreaker, OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
+import { endOf } from '../../../src/deliver/pause-rules.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import {
-  endOf,
   pauseDelivery,
   pausedText,
   pauseJson,
