@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { iso } from '../core/format.ts';
+import { iso, withoutStop } from '../core/format.ts';
+import { OPERATOR } from '../deliver/circuit-breaker.ts';
+import { pauseRemedy } from '../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
@@ -41,6 +43,9 @@ export type Notice = {
   needPerson?: number;
   counts?: OutcomeCounts;
   reason?: string;
+  /** Of a pause: its stable code, and what ends it or what a person must do. */
+  code?: string;
+  remedy?: string;
   /** ISO 8601, UTC: when the pause or the silence began. */
   since?: string;
 };
@@ -51,6 +56,8 @@ export type NoticeEvent = 'attention' | 'paused' | 'silent';
 /** Maximum characters of a text in a notice, and of a file's name in it. */
 const LONGEST = 500;
 const LONGEST_NAME = 120;
+/** What a text keeps free for what to do about a pause, which comes last. */
+const LONGEST_REMEDY = 250;
 
 type CommonFacts = { environment: string; at: number };
 type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string; page?: string };
@@ -131,10 +138,13 @@ export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Not
 }
 
 /** Delivery of the environment is paused. */
-export function deliveryPaused(facts: CommonFacts & { reason: string; since: number }): Notice {
+export function deliveryPaused(facts: CommonFacts & { code: string; reason: string; since: number }): Notice {
+  const { environment, code, reason } = facts;
+  const remedy = pauseRemedy(facts);
+  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY));
   // An operator's reason begins with the word.
-  const how = facts.reason.startsWith('paused by ') ? facts.reason : `paused: ${facts.reason}`;
-  return noticeOf('paused', 'paused', `Delivery to ${facts.environment} is ${how}`, facts);
+  const how = code === OPERATOR ? why : `paused (${code}): ${why}`;
+  return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, { ...facts, remedy });
 }
 
 /** Delivery resumed after a pause. */
@@ -148,7 +158,7 @@ type Silence = CommonFacts & { source: string; since: number; hadFile: boolean }
 /** A source had no file for longer than expected. */
 export function sourceSilent({ hadFile, ...facts }: Silence): Notice {
   const { source, since } = facts;
-  const from = hadFile ? iso(since) : `its ledger began or was rebuilt at ${iso(since)}`;
+  const from = hadFile ? iso(since) : `po-sync began to watch it at ${iso(since)}`;
   const text = `Source ${source} has had no readable file since ${from}, longer than expected.`;
   return noticeOf('silent', 'silent', text, facts);
 }
@@ -158,7 +168,7 @@ export function sourceHeard({ hadFile, ...facts }: Silence): Notice {
   const [source, since] = [facts.source, iso(facts.since)];
   const text = hadFile
     ? `Source ${source} has a file again; the one before came at ${since}.`
-    : `Source ${source} has a file; before it, none came since its ledger began or was rebuilt at ${since}.`;
+    : `Source ${source} has a file; before it, none came since po-sync began to watch it at ${since}.`;
   return noticeOf('silent', 'heard', text, facts);
 }
 
@@ -176,7 +186,7 @@ function nameOf({ file, batch }: BatchFacts): string {
 }
 
 function shortName(file: string): string {
-  return file.length > LONGEST_NAME ? `${file.slice(0, LONGEST_NAME - 1)}…` : file;
+  return cut(file, LONGEST_NAME);
 }
 
 type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
@@ -196,8 +206,11 @@ function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, 
 
 /** One line of bounded length. */
 function shown(text: string): string {
-  const line = onOneLine(text);
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return cut(onOneLine(text), LONGEST);
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 /** The API's text, after the colon, may name orders and articles: quoted words and words with digits are removed. */

@@ -106,7 +106,7 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const { code, reason, since } = pause;
   const shortest = SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic'];
   if (reported.length > 0 || at - since < shortest) return;
-  if (await begins(`paused:${since}`, deps)) send(tell.deliveryPaused({ environment, at, reason, since }));
+  if (await begins(`paused:${since}`, deps)) send(tell.deliveryPaused({ environment, at, code, reason, since }));
 }
 
 /** A state of batches that is reported once it has lasted `least` milliseconds. */

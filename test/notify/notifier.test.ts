@@ -111,6 +111,29 @@ describe('a pause', () => {
     expect(two.sent).toMatchObject([{ kind: 'paused', reason: 'paused by mia' }]);
   });
 
+  it.each([
+    ['token-not-accepted', 'Check that authUrl and baseUrl belong to the same environment; then it ends automatically'],
+    ['http-503', 'Nothing to do: it ends automatically'],
+  ])('says its code, and what a person must do or that nothing is to do (%s)', async (code, remedy) => {
+    await two.breaker.trip(code, `${'Rehearsed status '.repeat(40)}(HTTP 401).`);
+    two.pass(11_000);
+    await two.look();
+    const what = `${remedy} when the API accepts an order.`;
+    expect(two.sent).toMatchObject([{ code, remedy: what }]);
+    expect(two.sent[0]?.text).toMatch(/^Delivery to staging is paused \([a-z0-9-]+\): Rehearsed status /);
+    expect(two.sent[0]?.text.endsWith(`. ${what}`)).toBe(true);
+    expect(two.sent[0]?.text.length).toBeLessThanOrEqual(500);
+  });
+
+  it('of an operator says how to end it', async () => {
+    await two.breaker.hold('operator', 'paused by mia: stock-taking.');
+    two.pass(3_000);
+    await two.look();
+    const remedy = 'Run po-sync resume when delivery may continue.';
+    const text = `Delivery to staging is paused by mia: stock-taking. ${remedy}`;
+    expect(two.sent).toMatchObject([{ code: 'operator', remedy, text }]);
+  });
+
   it('with a second reason is one pause, until none is left', async () => {
     await two.breaker.trip('api-down', 'the API is away');
     two.pass(11_000);
@@ -292,7 +315,7 @@ describe('a source', () => {
     await two.look();
     await two.look();
     expect(two.sent.slice(1)).toMatchObject([{ event: 'silent', kind: 'heard', source: 'erp' }]);
-    const began = `its ledger began or was rebuilt at ${two.sent[0]?.since}`;
+    const began = `po-sync began to watch it at ${two.sent[0]?.since}`;
     expect(two.sent.map(({ text }) => text)).toEqual([
       `Source erp has had no readable file since ${began}, longer than expected.`,
       `Source erp has a file; before it, none came since ${began}.`,

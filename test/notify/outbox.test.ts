@@ -5,7 +5,8 @@ import { openOutbox } from '../../src/notify/outbox.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { until } from '../support/until.ts';
 
-const pauseOf = (reason: string): Notice => deliveryPaused({ environment: 'staging', at: 0, since: 0, reason });
+const pauseOf = (reason: string): Notice =>
+  deliveryPaused({ environment: 'staging', at: 0, since: 0, code: 'api-down', reason });
 
 function outboxTo(
   send: (notice: Notice, signal: AbortSignal) => Promise<void>,

@@ -42,7 +42,7 @@ export type SourceStatus = {
   last?: { batch: string; file: string; at: number };
   /** Of an export with `countRewrites`: when its last file came or was written again. */
   heardAt?: number;
-  /** It had no file for longer than `expectEvery` milliseconds: since its last one, or since its ledger began. */
+  /** It had no file for longer than `expectEvery` milliseconds: since its last one, or since po-sync began to watch it. */
   silent?: { since: number; expectEvery: number };
 };
 
