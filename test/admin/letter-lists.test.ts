@@ -14,7 +14,7 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
   await settleWeek(place, week, (fix) => fix.replace('none', '7'));
   // The only other attempt is the refusal, which the page shows.
   const { text: history } = await person.page('/order?number=PO-2');
-  expect(history).toMatch(/accepted(?: by the API)? after 2 attempts</);
+  expect(history).toMatch(/accepted(?: by the API)? on attempt 2; the first was refused</);
   expect(history).not.toContain('tried again automatically');
   const none = await person.page('/dead-letters?q=nowhere');
   const [, noRows = ''] = /href="([^"]*)">Download this empty list as a spreadsheet</.exec(none.text) ?? [];

@@ -7,7 +7,7 @@ import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
 
-it('pages say that orders wait for a pause, from which line an order is, and after how many attempts it was accepted', async () => {
+it('pages say that orders wait for a pause, from which line an order is, and on which attempt it was accepted', async () => {
   const away = { kind: 'answer', status: 503, orders: ['PO-1'], attempts: '1' };
   await using place = await openWorkplace({ faults: { faults: [away] } });
   const person = await openOperator(place, place.start(['start']));
@@ -33,7 +33,7 @@ it('pages say that orders wait for a pause, from which line an order is, and aft
   await until('both orders', () => place.stored().size === 2);
   await shows(
     '/order?number=PO-1',
-    /in monday\.csv, lines 2, 3 .*accepted after 2 attempts: at first the API did not answer or could not take it, and po-sync tried again automatically\./,
+    /in monday\.csv, lines 2, 3 .*accepted on attempt 2: at first the API did not answer or could not take it, and po-sync tried again automatically\./,
   );
   expect(await shows(batch, /accepted after|2 of 2/)).not.toMatch(/orders wait|delivery is paused/);
   expect(await shows('/order?number=PO-2', /accepted ?(?:Also|$)/)).not.toContain('attempts');

@@ -1,6 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
-import { type Appearance, firstLine, handedIn, lineText } from '../../operate/orders/appearances.ts';
+import { type Appearance, firstLine, handedIn, lineText, onAttempt } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   isWaiting,
@@ -163,8 +163,8 @@ function acceptedEvent(accepted: NonNullable<OrderHistory['accepted']>, among: r
 function failedBefore(attempts: number, appearances: readonly Appearance[]): Html | undefined {
   if (attempts < 2) return undefined;
   const shown = appearances.filter(({ result }) => needsPerson(result.outcome) && result.attempts > 0).length;
-  if (attempts - 1 <= shown) return html` after ${attempts} attempts`;
-  return html` after ${attempts} attempts: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
+  if (attempts - 1 <= shown) return html`${onAttempt(attempts, appearances)}`;
+  return html` on attempt ${attempts}: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
 }
 
 function appearanceEvents(appearance: Appearance, { content, appearances }: OrderHistory): HistoryEvent[] {

@@ -3,7 +3,7 @@ import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { type Appearance, firstLine, handedIn, lineText } from '../../operate/orders/appearances.ts';
+import { type Appearance, firstLine, handedIn, lineText, onAttempt } from '../../operate/orders/appearances.ts';
 import {
   actionText,
   explainOrder,
@@ -166,7 +166,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...appearances.map((one) => takenEvent(one, history)),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
-    ...appearances.flatMap(outcomeEvents),
+    ...appearances.flatMap((one) => outcomeEvents(one, appearances)),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
   ];
@@ -187,11 +187,13 @@ function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryE
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
 }
 
-function outcomeEvents({ startedAt, result, deadLetter }: Appearance): HistoryEvent[] {
+function outcomeEvents({ startedAt, result, deadLetter }: Appearance, all: readonly Appearance[]): HistoryEvent[] {
   const { outcome, attempts, message } = result;
   const [at, takenAt] = [Date.parse(result.at), Date.parse(startedAt)];
   // The message of an unclear answer names its attempt.
-  const times = attempts > 0 && !message.startsWith('attempt ') ? ` after ${counted(attempts, 'attempt')}` : '';
+  const isNamed = attempts === 0 || message.startsWith('attempt ');
+  const again = outcome === 'accepted' ? onAttempt(attempts, all) : '';
+  const times = again || (isNamed ? '' : ` after ${counted(attempts, 'attempt')}`);
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
   const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
   const text = `${outcomeWord(outcome)}${times}${reason}`;
@@ -245,6 +247,5 @@ function acceptedEvent(
   const found = "found in the API's list";
   const isOurs = appearances.some(({ result }) => result.outcome === 'inDoubt' || result.outcome === 'failed');
   if (batch === undefined) return { at, text: isOurs ? found : `${found}; no report says that po-sync sent it` };
-  const again = attempts > 1 ? ` on attempt ${attempts}` : '';
-  return { at, text: `accepted by the API${again}, batch ${batch}${handedIn(by)}` };
+  return { at, text: `accepted by the API${onAttempt(attempts, appearances)}, batch ${batch}${handedIn(by)}` };
 }

@@ -146,3 +146,12 @@ function noneIfGone(error: unknown): [] {
   if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
   throw error;
 }
+
+/** ` on attempt 2; the first was refused`: a number of attempts reads as if it was ordered so often. Nothing for the first. */
+export function onAttempt(attempts: number, all: readonly Pick<Appearance, 'result'>[]): string {
+  if (attempts < 2) return '';
+  // A file that repeats a refused order shows the same refusal.
+  const refusals = all.flatMap(({ result }) => (result.outcome === 'refused' && result.attempts > 0 ? result.at : []));
+  if (new Set(refusals).size < attempts - 1) return ` on attempt ${attempts}`;
+  return ` on attempt ${attempts}; ${attempts === 2 ? 'the first was' : 'those before were'} refused`;
+}

@@ -132,6 +132,25 @@ it('an order that the list shows more than once was created twice', () => {
   expect(shown({ ...base, state: 'accepted', accepted })).not.toContain('Created twice');
 });
 
+it('an order that was accepted on a later attempt names that one, and does not read as ordered twice', () => {
+  const of = (outcome: 'refused' | 'accepted', attempts: number, batch: string, at: string) => ({
+    ...{ batch, source: 'inbox', file: `${batch}.csv`, startedAt: at },
+    result: { line: 2, purchaseOrderNumber: 'PO-1', outcome, attempts, at, code: '', message: '' },
+  });
+  const refused = of('refused', 1, 'monday', AT);
+  const later = '2026-11-21T09:16:05.000Z';
+  const accepted = { at: Date.parse(later), attempts: 2, batch: 'tuesday' };
+  const history: OrderHistory = { ...base, state: 'accepted', accepted, appearances: [refused] };
+  const last = of('accepted', 2, 'tuesday', later);
+  const lines = (one: OrderHistory) => shown(one).match(/accepted [^\n]*(?:attempt|API)[^\n]*/g);
+  expect(lines({ ...history, appearances: [refused, last] })).toEqual(['accepted on attempt 2; the first was refused']);
+  expect(lines(history)).toEqual(['accepted by the API on attempt 2; the first was refused, batch tuesday']);
+  // The same refusal, in a file that repeats the order.
+  const again = { ...refused, batch: 'again', file: 'again.csv' };
+  const third = { ...history, accepted: { ...accepted, attempts: 3 }, appearances: [refused, again] };
+  expect(lines(third)).toEqual(['accepted by the API on attempt 3, batch tuesday']);
+});
+
 it.each([80, 120])('a history fits into %i columns, except for words and commands that are longer', (columns) => {
   const batch = '20261121T071600Z-inbox-orders-3f2a91c0';
   const message = 'articleCode ART-7 is not in the catalogue of this customer: ask the owner of the catalogue, '.repeat(
