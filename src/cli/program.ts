@@ -112,7 +112,7 @@ function createProgram(shell: Shell, isJson: boolean, run: Run, out: Shell['out'
 const EXITS = [
   ['0', 'all is well'],
   ['1', 'the command could not do its work'],
-  ['2', 'it did its work, and orders or files need a person'],
+  ['2', 'it did its work, and orders or files need a person, or remain'],
 ] as const;
 
 /** Completion lists the commands of the program that it is part of. */

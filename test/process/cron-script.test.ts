@@ -45,7 +45,9 @@ it('the script for cron mails what needs a person and why a run failed, and does
   expect(await run(folder, 'flock', [path.join(folder, 'log/lock'), script])).toBe(0);
   expect(place.stored().has('PO-3')).toBe(false);
   expect(await run(folder, script)).toBe(2);
-  expect(await mails()).toMatch(/^-s po-sync: orders or files need a person orders@example\.com\n[\s\S]*wrong\.csv/);
+  expect(await mails()).toMatch(
+    /^-s po-sync: not finished, or somebody is needed orders@example\.com\n[\s\S]*wrong\.csv/,
+  );
   expect(await mails()).toMatch(/exit code 2 at \d{4}-/);
 
   await writeFile(place.config, 'environment: [');

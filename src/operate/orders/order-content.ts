@@ -191,7 +191,8 @@ function lostWith({ file }: Appearance, batch: Batch | undefined): string {
 }
 
 function goneWith(batch: Batch | undefined): string {
-  if (batch === undefined) return 'Its batch is no longer known: reports.keep has passed.';
+  if (batch === undefined)
+    return 'Its report was removed (reports.keep), so po-sync no longer knows its file. If it came through an inbox, look in done/: its folders are removed by complete days.';
   if (batch.kind === 'inbox') return 'Its file was removed before it was put away.';
   return 'It came with an export, of which po-sync keeps no copy, and the report has no items of this order.';
 }
