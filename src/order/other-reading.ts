@@ -29,20 +29,19 @@ function endsInDigit(text: string): boolean {
   return last >= 48 && last < 58;
 }
 
-/** `storniert`, `A-7 (deleted)`: a person reads that nothing is wanted. */
-const CALLED_OFF =
-  /(?<!\p{L})(?:stornier(?:t|en)|storno|cancell?ed|deleted|voided|gelöscht|entfällt|annullier(?:t|en)|annul(?:é|ée|led)|annullat[oa]|anulad[oa]|cancelad[oa]|geannuleerd)(?!\p{L})/iu;
-
-/** The word of a text that says that it is cancelled. */
-export function calledOffIn(text: string): string | undefined {
-  return CALLED_OFF.exec(text)?.[0];
-}
+/** What says that something is cancelled; docs/files.md lists them. */
+export const CALLED_OFF =
+  'cancelled, canceled, deleted, voided, storniert, stornieren, storno, gelöscht, entfällt, annulliert, annullieren, annulé, annulée, annulled, annullato, annullata, anulado, anulada, cancelado, cancelada, geannuleerd'.split(
+    ', ',
+  );
+/** `storniert`, `A-7 (deleted)`: a person reads that nothing is wanted. Other spellings may be articles. */
+const CALLED_OFF_PART = new RegExp(`(?<!\\p{L})(?:${CALLED_OFF.join('|')})(?!\\p{L})`, 'iu');
 
 /** `2x A-7`. */
 const TIMES = /^(\d{1,4}) ?[x×] +(?=[A-Za-z])/;
 
 function partial(text: string): OtherReading | undefined {
-  const word = calledOffIn(text);
+  const word = CALLED_OFF_PART.exec(text)?.[0];
   if (word !== undefined) return { reading: 'something that is not wanted', why: `it contains ${shown(word)}` };
   const [times, count = ''] = TIMES.exec(text) ?? [];
   if (times !== undefined)

@@ -98,6 +98,17 @@ export function plainName(name: string): string {
     .replace(/[\s\p{Cf}]+/gu, '');
 }
 
+/** A text for comparison with words: without case and accents, in any Unicode form, with umlauts as one letter or as two: `GELÖSCHT`, `Geloescht`. */
+export function plainText(text: string, umlaut: '' | 'e'): string {
+  return text
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/[äöü]/g, (one) => `${one.normalize('NFD')[0]}${umlaut}`)
+    .replaceAll('ß', 'ss')
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '');
+}
+
 /** One step of a JSON pointer (RFC 6901). Few keys have a character to escape. */
 export function pointerStep(key: string | number): string {
   if (typeof key === 'number' || !/[~/]/.test(key)) return `/${key}`;

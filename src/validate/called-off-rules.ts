@@ -1,4 +1,5 @@
-import { trimBlanks } from '../order/text.ts';
+import { CALLED_OFF } from '../order/other-reading.ts';
+import { plainText, trimBlanks } from '../order/text.ts';
 
 /** Why an order is not wanted: it is over without having been needed, it may be released later, or it is done already. */
 export type WhyNotWanted = 'ended' | 'notYet' | 'done';
@@ -35,16 +36,15 @@ export const STATUS_WORDS: Readonly<Record<WhyNotWanted, readonly string[]>> = {
   ],
 };
 
-/** Its letters, with umlauts as one letter or as two: `IN PRÜFUNG`, `in-Pruefung`, `InPrüfung`. */
-function lettersOf(text: string, umlaut: '' | 'e'): string {
-  return text
-    .toLowerCase()
-    .normalize('NFC')
-    .replace(/[äöü]/g, (one) => `${one.normalize('NFD')[0]}${umlaut}`)
-    .replaceAll('ß', 'ss')
-    .normalize('NFD')
-    .replace(/[^a-z]/g, '');
-}
+/** Values that also count in a status of something else, such as a payment. docs/files.md lists them. */
+export const OTHER_STATUS_WORDS =
+  'refunded, rejected, declined, denied, expired, failed, trash, draft, on hold, hold, blocked, suspended, superseded, obsolete, replaced, returned, inactive, not approved, unapproved, not released, abgelehnt, abgelaufen, Entwurf, gesperrt, zurückgestellt, ersetzt, retourniert, inaktiv, nicht freigegeben, nicht genehmigt, brouillon, borrador, bozza';
+
+/** Words to the program that reads the status. docs/files.md lists them. */
+const DELETES = 'delete, cancel, remove, void';
+
+/** Only its letters: `IN PRÜFUNG`, `in-Pruefung`, `InPrüfung`. */
+const lettersOf = (text: string, umlaut: '' | 'e') => plainText(text, umlaut).replace(/[^a-z]/g, '');
 
 /** Also the feminine forms of Romance languages. */
 function formsOf(word: string): string[] {
@@ -63,25 +63,57 @@ const WHY = new Map(
     ),
   ),
 );
+const ELSEWHERE = new Set([OTHER_STATUS_WORDS, DELETES].flatMap((words) => words.split(', ').flatMap(formsOf)));
 const LONGEST = 60;
 /** `90 - `, `90_`, `[C] `: a code before the word. */
 const CODE = /^(?:\[[A-Z]?\d{0,4}\]\s*|[A-Z]?\d{1,4}\s*[-–:.)_/|=]\s*|[A-Z]\s*[-–:)_|=]\s*|\d{2,4}\s+)(?=\p{L})/u;
-/** ` (2026-11-22)`, ` am 22.11.2026`: a date after it. */
+/** ` (2026-11-22)`, ` am 22.11.2026`: a date after it. `brouillon` does not end in a preposition. */
 const DATE =
-  /(?<=\p{L})[\s,:]*\(?(?:(?:am|on|le|el|il|op|vom)\s+)?\d{1,4}[./-]\d{1,2}[./-]\d{0,4}(?:[ T]\d[\d:.]*Z?)?\)?$/u;
-const WORDS = /^[\p{L}\p{M} _./'’-]+$/u;
+  /(?<=\p{L})(?:[\s,:]*\(?|[\s,:(]+(?:am|on|le|el|il|op|vom)\s+)\d{1,4}[./-]\d{1,2}[./-]\d{0,4}(?:[ T]\d[\d:.]*Z?)?\)?$/u;
+const WORDS = /^[\p{L}\p{M}\s_./'’-]+$/u;
 
-/** A status without the code before its word. */
-export function withoutCode(status: string): string {
-  return status.replace(CODE, '');
+/** The words of a status: without the code before and the date after them. Every list is compared with these. */
+const wordsOf = (status: string) => status.normalize('NFC').replace(CODE, '').replace(DATE, '');
+
+/** The letters of a status that has only words. */
+function statusLetters(text: string): string {
+  const words = text.length > LONGEST ? '' : wordsOf(text);
+  return WORDS.test(words) ? lettersOf(words, '') : '';
 }
 
 /** Why a status says that an order is not wanted; undefined for any other status. Codes alone say nothing. */
 export function statusWhy(text: string): WhyNotWanted | undefined {
-  if (text.length > LONGEST) return undefined;
-  const words = withoutCode(text).replace(DATE, '');
-  return WORDS.test(words) ? WHY.get(lettersOf(words, '')) : undefined;
+  return WHY.get(statusLetters(text));
 }
+
+/** Whether a status, of an order or of something else, says that the order is not wanted. */
+export function isStatusAgainst(text: string, kind: 'status' | 'otherStatus'): boolean {
+  const letters = statusLetters(text);
+  if (ELSEWHERE.has(letters) || (kind === 'status' && WHY.has(letters))) return true;
+  return isCalledOff(plainText(apart(wordsOf(text.slice(0, LONGEST))), ''), IN_STATUS);
+}
+
+/** `cancelledByCustomer` in words. */
+const apart = (text: string) => text.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ');
+/** `stornierter Auftrag`, `annulees`. */
+const PLAIN = CALLED_OFF.flatMap((word) => [plainText(word, ''), plainText(word, 'e')]);
+const IN_STATUS = beginning(PLAIN, '(?:e[rsnm]?)?');
+/** Elsewhere, accents are meant: `annule et remplace` begins a remark about an order that is wanted. */
+const WRITTEN = CALLED_OFF.flatMap((word) => [word, word.replace('ö', 'oe').replace('ä', 'ae')]);
+const IN_TEXT = beginning(WRITTEN, '');
+/** That it can still be cancelled. */
+const MAY_BE = /^storno (?:mo?e?glich|bis|nur|frei|kosten\p{L}+)(?!\p{L})/u;
+
+function beginning(words: readonly string[], ending: string): RegExp {
+  return new RegExp(`^(?:${words.join('|')})${ending}(?!\\p{L})`, 'u');
+}
+
+/** Whether a remark, an action or a mark begins with the word that its record is cancelled. */
+export function beginsWithCallingOff(text: string): boolean {
+  return isCalledOff(text.normalize('NFC').toLowerCase(), IN_TEXT);
+}
+
+const isCalledOff = (text: string, words: RegExp) => words.test(text) && !MAY_BE.test(plainText(text, ''));
 
 /** States of an order that is wanted, in words of other programs. */
 const WANTED =

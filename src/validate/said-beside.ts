@@ -1,11 +1,16 @@
 import type { Mapping } from '../config/config.ts';
 import { cancellationKind, isNoCancellation, NO } from '../order/cancellation-names.ts';
 import { CONFIRMED } from '../order/fixing.ts';
-import { calledOffIn } from '../order/other-reading.ts';
 import type { Problem } from '../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
 import { calledOffRules, ruleFor } from '../parse/columns.ts';
-import { STATUS_NAME, statusWhy, type WhyNotWanted, withoutCode } from './called-off-rules.ts';
+import {
+  beginsWithCallingOff,
+  isStatusAgainst,
+  STATUS_NAME,
+  statusWhy,
+  type WhyNotWanted,
+} from './called-off-rules.ts';
 
 /**
  * What a column or key beside the fields can say about its record. `status`, `otherStatus`, `type` and `remark`: in words; `action`: in
@@ -78,18 +83,13 @@ const YES = /^(?:1|x|y|yes|j|ja|o|oui|true|wahr|vrai|✓|✔|☑)$/i;
 /** Words and codes of a program to its reader. */
 const DELETES = /^(?:delete|cancel|remove|void)$/i;
 const DELETES_BY_CODE = /^(?:d|del|x)$/i;
-const NOT_WANTED =
-  /^(?:refunded|rejected|declined|denied|expired|failed|trash|draft|(?:on[- ]?)?hold|blocked|suspended|superseded|obsolete|replaced|returned|inactive|(?:not |un)approved|not released|abgelehnt|abgelaufen|entwurf|gesperrt|zurückgestellt|ersetzt|retourniert|inaktiv|nicht (?:freigegeben|genehmigt)|brouillon|borrador|bozza)$/i;
 const NO_ORDER =
-  /^(?:returns?|refund|retoure?|rücksendung|rückgabe|gutschrift|credit ?(?:note|memo)|avoir|chargeback|cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[- ]?forma|rfq|inquiry|anfrage)$/i;
+  /^(?:returns?|refund|retoure?|r(?:ü|ue)cksendung|r(?:ü|ue)ckgabe|gutschrift|credit ?(?:note|memo)|avoir|chargeback|cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[- ]?forma|rfq|inquiry|anfrage)$/i;
 /** Events: `order.deleted`, `OrderCancelled`. */
 const ENDED =
   /(?:^|[._: -]|[a-z](?=[A-Z]))(?:[Cc]ancell?ed|[Dd]eleted|[Vv]oided|[Rr]ejected|[Rr]efunded|[Rr]eturned|CANCELL?ED|DELETED|VOIDED)$/;
 const REFUSES =
   /^(?:(?:please |bitte |pls )?(?:(?:do not|don'?t) (?:order|send|ship|deliver)|nicht (?:mehr )?(?:bestellen|senden|liefern))(?=\s*(?:$|[.!,;(])| (?:this|it|any ?more|yet|again|diese)(?!\p{L}))|(?:please|bitte|pls) (?:cancel|stornieren)(?!\p{L})|ne pas commander|replaced by|superseded by|ersetzt durch|remplacé par)/iu;
-/** That it can still be cancelled. */
-const MAY_BE = /^storno (?:möglich|bis|nur|frei|kosten\p{L}+)(?!\p{L})/iu;
-
 /** Dozens, hundreds and packs: `DZ`, `GRO`, `100 ST`, `10er Pack`, `pack of 6`. */
 const MULTIPLE =
   /^(?:dz|dzn|doz|dozens?|dutzend|dtzd|douzaines?|docenas?|gross|gros|gro|grs|cen|hundreds?|hundert|mil|thousands?|tausend|tsd)\.?$/i;
@@ -235,16 +235,11 @@ function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, tex
     case 'sign':
       return /^[-−–]$/.test(text);
     case 'type':
-      return NO_ORDER.test(text) || ENDED.test(text);
+      return NO_ORDER.test(text.normalize('NFC')) || ENDED.test(text);
     case 'remark':
-      return REFUSES.test(text) || beginsWithCallingOff(text);
+      return REFUSES.test(text.normalize('NFC')) || beginsWithCallingOff(text);
     case 'status':
-      return statusWhy(text) !== undefined || DELETES.test(text) || beginsWithCallingOff(withoutCode(text));
     case 'otherStatus':
-      return NOT_WANTED.test(text) || DELETES.test(text) || beginsWithCallingOff(text);
+      return isStatusAgainst(text, kind);
   }
-}
-
-function beginsWithCallingOff(text: string): boolean {
-  return text.startsWith(calledOffIn(text) ?? '\0') && !MAY_BE.test(text);
 }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CALLED_OFF } from '../../src/order/other-reading.ts';
 import { fixMapping } from '../../src/parse/read-fix-file.ts';
-import { STATUS_WORDS } from '../../src/validate/called-off-rules.ts';
+import { OTHER_STATUS_WORDS, STATUS_WORDS } from '../../src/validate/called-off-rules.ts';
 import { inShort, mappingOf, readText } from '../support/read-text.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -13,6 +15,42 @@ const sent = (purchaseOrderNumber: string) => ({
 async function heldIn(content: string, settings: Parameters<typeof mappingOf>[0]): Promise<string[]> {
   const { orders } = await readText(content, mappingOf(settings));
   return orders.filter(({ valid }) => !valid).map(({ number }) => number);
+}
+
+/** How docs/files.md says that a status may be written. */
+const FORMS: Record<string, (word: string) => string> = {
+  'as it is': (word) => word,
+  'in upper case': (word) => word.toUpperCase(),
+  'without accents': (word) => word.normalize('NFD').replace(/\p{M}/gu, ''),
+  'with umlauts as two letters': (word) =>
+    word.replace(/[äöüÄÖÜ]/g, (one) => `${one.normalize('NFD')[0]}e`).replaceAll('ß', 'ss'),
+  'in upper case with umlauts as two letters': (word) =>
+    word.replace(/[äöüÄÖÜ]/g, (one) => `${one.normalize('NFD')[0]}e`).toUpperCase(),
+  'with separate accents (NFD)': (word) => word.normalize('NFD'),
+  'with underscores': (word) => word.replaceAll(' ', '_'),
+  'with hyphens': (word) => word.replaceAll(' ', '-'),
+  'without spaces': (word) => word.replaceAll(' ', ''),
+  'with spaces that do not break': (word) => word.replaceAll(' ', '\u00a0'),
+  'behind a code': (word) => `90 - ${word}`,
+  'behind a code in brackets': (word) => `[C] ${word}`,
+  'before a date': (word) => `${word} 22.11.2026`,
+  'before a date in parentheses': (word) => `${word} (2026-11-22)`,
+  'before a date with a word': (word) => `${word} am 22.11.2026`,
+  'behind a code and before a date, in NFD': (word) => `4_${word.normalize('NFD')} 2026-11-22`,
+};
+
+/** The words for cancelled in docs/files.md, and those of status columns about something else. */
+function documented(): { calledOff: string[]; elsewhere: string[]; words: string[] } {
+  const docs = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8');
+  const [section = ''] = /### Values of a status column\n(.*?)\n### /s.exec(docs)?.slice(1) ?? [];
+  const [begins = ''] = /So does every value that begins with (.*?)\n\n/s.exec(section)?.slice(1) ?? [];
+  const [others = ''] = /only these hold the order:(.*?),?\s*and words for cancelled/s.exec(section)?.slice(1) ?? [];
+  const words = section.matchAll(/^\| (?:not released yet|done already|no longer wanted) \| \w+ \| (.*) \|$/gm);
+  return {
+    calledOff: [...begins.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word),
+    elsewhere: others.split(',').map((word) => word.trim()),
+    words: [...words].flatMap(([, list = '']) => list.split(', ')),
+  };
 }
 
 const table = (column: string, ...values: string[]) =>
@@ -166,13 +204,56 @@ describe('a status', () => {
     'Status text',
   ])('in the column %s holds its order with each word for not yet, done or over', async (column) => {
     expect(every.length).toBeGreaterThan(250);
-    expect(await sentWith(column, every)).toEqual([]);
-    expect(
-      await sentWith(
-        column,
-        every.map((word) => word.toUpperCase()),
-      ),
-    ).toEqual([]);
+    expect(await sentWith(column, [...every, ...calledOff])).toEqual([]);
+  });
+
+  const { calledOff, elsewhere, words } = documented();
+
+  test('has the words that docs/files.md lists', () => {
+    expect(words.toSorted()).toEqual(every.toSorted());
+    expect(OTHER_STATUS_WORDS.split(', ')).toEqual(expect.arrayContaining(elsewhere));
+    expect([...CALLED_OFF, 'delete', 'cancel', 'remove', 'void']).toEqual(expect.arrayContaining(calledOff));
+    expect([words.length > 250, elsewhere.length, calledOff.length]).toEqual([true, 31, 16]);
+  });
+
+  test.each(Object.entries(FORMS))(
+    '%s holds its order with each word of docs/files.md and of the code',
+    async (_, write) => {
+      const all = [...new Set([...every, ...words, ...calledOff, ...CALLED_OFF])].map(write);
+      expect(await sentWith('Auftragsstatus', all)).toEqual([]);
+      const others = [...new Set([...OTHER_STATUS_WORDS.split(', '), ...elsewhere, ...calledOff, ...CALLED_OFF])].map(
+        write,
+      );
+      expect(await sentWith('Zahlungsstatus', others)).toEqual([]);
+      const orders = all.map((status, at) => ({
+        purchaseOrderNumber: `${at}`,
+        status,
+        items: [{ articleCode: 'A', quantity: 1 }],
+      }));
+      expect(await heldIn(JSON.stringify(orders), {})).toHaveLength(all.length);
+    },
+  );
+
+  test('that says more about its cancellation holds its order', async () => {
+    const values = [
+      'stornierter Auftrag',
+      'cancelledByCustomer',
+      'CancelledByCustomer',
+      'gelöschte Bestellung',
+      'annulées',
+    ];
+    expect(await sentWith('Status', [...values, 'cancelled_by_customer', 'storniert: doppelt'])).toEqual([]);
+    const free = ['Storno möglich', 'STORNO MOEGLICH', 'stornoMöglich', 'storno bis 22.11.2026', 'Stornogebühr'];
+    expect(await sentWith('Status', free)).toEqual(free);
+  });
+
+  test('is written otherwise than what is said elsewhere: accents are meant in remarks and articles', async () => {
+    const remarks = ['annule et remplace 4711', 'Annule', 'Storno moeglich'];
+    expect(await sentWith('Bemerkung', remarks)).toEqual(remarks);
+    expect(await sentWith('Bemerkung', ['Geloescht', 'gelöscht'.normalize('NFD'), 'ENTFAELLT', 'annulé'])).toEqual([]);
+    const articles = ['ANNULE-1', 'GELOESCHT-7', 'Entfallt 3'];
+    const { orders } = await readText(`${HEADER}\n${articles.map((one, at) => `${at + 1},${one},1\n`).join('')}`);
+    expect(orders.map(({ valid }) => valid)).toEqual([true, true, true]);
   });
 
   test.each([
