@@ -210,3 +210,17 @@ function dayOfSerial(text: string): Day[] {
   const date = new Date(Date.UTC(1899, 11, 30 + Number(text)));
   return [{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }];
 }
+
+/** Whether a column was sorted without the others: most of its values that changed are those of other changed rows. */
+export function isMoved(was: readonly string[], now: readonly string[]): boolean {
+  const left = new Map<string, number>();
+  for (const value of was) left.set(value, (left.get(value) ?? 0) + 1);
+  let count = 0;
+  for (const value of now) {
+    const more = left.get(value) ?? 0;
+    if (more === 0 || value === '') continue;
+    left.set(value, more - 1);
+    count += 1;
+  }
+  return count >= 2 && count >= was.length / 2;
+}

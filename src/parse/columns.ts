@@ -21,6 +21,8 @@ export type Columns = {
   names: readonly string[];
   /** Indexes of a fix file's own added columns; empty: not a fix file. */
   errorColumns: readonly number[];
+  /** The last columns of `header` where a fix file came back without them: where its originals have them. */
+  missing?: readonly { from: number; otherwise: string }[];
 };
 
 /** All of them. */
@@ -73,7 +75,7 @@ export function countFields(cells: readonly string[], mapping: Mapping): number 
   return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name)))).length;
 }
 
-function defaultOf(field: Field, mapping: Mapping): string | undefined {
+export function defaultOf(field: Field, mapping: Mapping): string | undefined {
   switch (field) {
     case 'purchaseOrderNumber':
       return undefined;

@@ -3,8 +3,8 @@ import { readFixCheck, readFixNote } from '../order/fixing.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Doubt, FixFacts } from '../order/record.ts';
 import { isSpreadsheetDamage, isUnsureDamage } from '../order/spreadsheet.ts';
-import { pointerStep } from '../order/text.ts';
-import { find, isObject } from './find-key.ts';
+import { plainName, pointerStep } from '../order/text.ts';
+import { find, isBlank, isObject } from './find-key.ts';
 import {
   guessedReadings,
   isDamaged,
@@ -29,6 +29,51 @@ export function objectFacts(errorKeys: Fields): FixFacts {
   };
 }
 
+const DANGEROUS = '__proto__';
+
+/**
+ * Brings back the keys that an object of a fix file came back without: they are unchanged. Lists are not, and neither is
+ * what is removed as a message asks for: an order within another one, and a second key for a field. Adds their names to `lost`.
+ */
+function bringBack(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>, whole = now): void {
+  const { fields } = mapping;
+  const names = new Set(Object.keys(now).map(plainName));
+  const isAmbiguous = () => Object.values(fields).some((one) => find(whole, one).isAmbiguous);
+  const wasAmbiguous = isAmbiguous();
+  for (const [key, value] of Object.entries(was)) {
+    const inner = now[key];
+    if (isObject(value) && isObject(inner)) bringBack(inner, value, mapping, lost, whole);
+    if (names.has(plainName(key)) || key === DANGEROUS || !isPlain(value, fields)) continue;
+    now[key] = value;
+    if (!wasAmbiguous && isAmbiguous()) delete now[key];
+    else lost.add(key);
+  }
+}
+
+/** Whether a value has something in it, but no list, and nothing of an order. */
+function isPlain(value: unknown, fields: Mapping['fields']): boolean {
+  if (!isObject(value)) return !isBlank(value) && !Array.isArray(value);
+  const isOrder = Object.values(fields).some((names) => find(value, names).value !== undefined);
+  return !isOrder && Object.values(value).every((inner) => isBlank(inner) || isPlain(inner, fields));
+}
+
+/** The same for each item: it was the one with its article, or the one in its place if its article is another one now. */
+function bringBackItems(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>): void {
+  const [list, old] = [now, was].map((one) => find(one, mapping.fields.items).value);
+  if (!Array.isArray(list) || !Array.isArray(old)) return;
+  const articleOf = (item: unknown) =>
+    isObject(item) ? shownText(find(item, mapping.fields.articleCode).value).trim() : '';
+  const [articles, before] = [list.map(articleOf), old.map(articleOf)];
+  for (const [index, item] of list.entries()) {
+    const article = articles[index] ?? '';
+    const isSame = (one: string) => one === article || (article !== '' && isSpreadsheetDamage(one, article));
+    const at = article === '' ? -1 : before[index] === article ? index : before.findIndex(isSame);
+    const isChanged = list.length === old.length && (article === '' || !articles.includes(before[index] ?? ''));
+    const original: unknown = at < 0 && !isChanged ? undefined : old[at < 0 ? index : at];
+    if (isObject(item) && isObject(original)) bringBack(item, original, mapping, lost);
+  }
+}
+
 /** How the values of one object came back. `before`: the readings of values that were held before. */
 type Comparison = {
   fields: Mapping['fields'];
@@ -46,14 +91,18 @@ export function compareObject(
   facts: FixFacts,
   errorKeys: Fields,
   originals: Originals | undefined,
-  { fields }: Mapping,
-): { doubts: readonly Doubt[]; restored: number } {
+  mapping: Mapping,
+): { doubts: readonly Doubt[]; restored: number; lost: ReadonlySet<string> } {
   const place = isOfOtherBatch(facts, originals) ? '' : (placeNamedBy({ kind: 'object', ...facts }) ?? '');
   const record = originals?.records.get(place);
   const original = record?.kind === 'object' && isObject(record.value) ? record.value : undefined;
   const { _error_check: check, _error_code: code } = errorKeys;
-  const comparison: Comparison = {
-    fields,
+  const lost = new Set<string>();
+  if (original !== undefined) bringBack(value, original, mapping, lost);
+  if (original !== undefined) bringBackItems(value, original, mapping, lost);
+  const comparison: Comparison & { lost: ReadonlySet<string> } = {
+    fields: mapping.fields,
+    lost,
     mayBeChanged: /rewritten|missing/.test(readFixCheck(shownText(check))),
     code: typeof code === 'string' ? code : undefined,
     isKnown: original !== undefined && originals?.doubted !== undefined,

@@ -1,7 +1,7 @@
 import { heldKey } from '../order/dead-letter.ts';
 import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../order/fixing.ts';
 import type { Doubt, FixFacts } from '../order/record.ts';
-import { isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
+import { isMoved, isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
 import type { Columns } from './columns.ts';
 import {
   cellsOf,
@@ -9,6 +9,7 @@ import {
   isDamaged,
   isOfOtherBatch,
   leftOut,
+  missingIn,
   newIn,
   type Originals,
   placeNamedBy,
@@ -17,6 +18,7 @@ import {
   readingsOfReturned,
   unchanged,
   unknownReadings,
+  withOriginal,
 } from './read-fix-file.ts';
 
 /** A row of a fix file: as it is meant, and as it was `returned`. `restored`: what a program changed, by column. */
@@ -114,17 +116,20 @@ const OF_TABLE =
   /^(cut-off|two-readings|ambiguous-number)\b|may be only the beginning of the value|empty cell is missing in column/;
 
 /** What the error columns of a row say. */
-function look(cells: readonly string[], { columns: { errorColumns }, originals, index }: FixTable): Read {
+function look(cells: readonly string[], { columns, originals, index }: FixTable): Read {
+  const { errorColumns } = columns;
   const fixTarget = readFixNote((cells[index.message] ?? '').trim());
   const number = Number(cells[index.line] ?? '');
   const state = readFixCheck(cells[index.check]);
   const hasErrorCells = errorColumns.some((column) => (cells[column] ?? '').trim() !== '');
   const named = { ...(fixTarget && { fixTarget }), ...(number > 0 && { line: number }) };
   const place = isOfOtherBatch(named, originals) ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
+  const original = cellsOf(originals?.records.get(place));
+  const own = cells.filter((_, column) => !errorColumns.includes(column)).map(restore);
   return {
-    own: cells.filter((_, column) => !errorColumns.includes(column)).map(restore),
+    own: withOriginal(own, original, columns),
     facts: { ...named, ...(state === 'confirmed' && { isConfirmed: true }) },
-    original: cellsOf(originals?.records.get(place)),
+    original,
     mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
     hasErrorCells,
     code: index.code < 0 ? undefined : (cells[index.code] ?? '').trim(),
@@ -228,22 +233,9 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
     summary(): FixSummary {
       const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
       const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
-      const warnings = [...leftOut(originals, named), ...newIn(added.difference(kept), originals)];
+      const lost = missingIn('columns', columns.header.slice(columns.header.length - (columns.missing?.length ?? 0)));
+      const warnings = [...lost, ...leftOut(originals, named), ...newIn(added.difference(kept), originals)];
       return { isRewritten, moved: new Set(moved), numbered, named, warnings };
     },
   };
-}
-
-/** Whether most of the values that changed are those of other changed rows. */
-function isMoved(was: readonly string[], now: readonly string[]): boolean {
-  const left = new Map<string, number>();
-  for (const value of was) left.set(value, (left.get(value) ?? 0) + 1);
-  let count = 0;
-  for (const value of now) {
-    const more = left.get(value) ?? 0;
-    if (more === 0 || value === '') continue;
-    left.set(value, more - 1);
-    count += 1;
-  }
-  return count >= 2 && count >= was.length / 2;
 }

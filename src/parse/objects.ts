@@ -10,7 +10,7 @@ import { find, isBlank, isObject, textOf } from './find-key.ts';
 import { compareObject, objectFacts } from './fix-objects.ts';
 import type { LeftOut, RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
-import { isOfOtherBatch, leftOut, type Originals, refuseLostNotes } from './read-fix-file.ts';
+import { isOfOtherBatch, leftOut, missingIn, type Originals, refuseLostNotes } from './read-fix-file.ts';
 import { watchSkippedObjects } from './skip-where.ts';
 import { tooManyRecords, unreadable } from './unreadable.ts';
 
@@ -45,6 +45,7 @@ const ERROR_KEY = '_error_';
 function createOwnObjects(mapping: Mapping, originals: Originals | undefined): OwnObjects {
   let hasErrorKeys = false;
   let restored = 0;
+  const lost = new Set<string>();
   let above: string | undefined;
   const skipped = watchSkippedObjects(mapping);
 
@@ -74,12 +75,13 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       const compared = compareObject(value, facts, errorKeys, originals, mapping);
       restored += compared.restored;
       const { doubts } = compared;
+      for (const key of compared.lost) lost.add(key);
       return { kind: 'object', place, value, ...facts, ...(doubts.length > 0 && { doubts }) };
     },
     hasErrorKeys: () => hasErrorKeys,
     warnings() {
       const changed = restored === 0 ? [] : [`A program changed ${restored} values, ${WERE_RESTORED}.`];
-      return [...changed, ...skipped.warnings()];
+      return [...changed, ...missingIn('keys', [...lost]), ...skipped.warnings()];
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
 import { batchTitle, fileTitle } from '../order/batch.ts';
 import type { Lack } from '../order/dead-letter.ts';
-import { readFixNote } from '../order/fixing.ts';
+import { CONFIRMED, readFixNote } from '../order/fixing.ts';
 import { characterName, lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
 import { isOtherLetters, isSpreadsheetDamage, isSpreadsheetForm, isUnsureDamage } from '../order/spreadsheet.ts';
@@ -22,6 +22,7 @@ export type Originals = {
   file?: string | undefined;
   /** Of a table: its columns. */
   at: Columns['at'] | undefined;
+  header?: readonly string[];
   /** By the place that each was written for; undefined where several have one place. */
   records: ReadonlyMap<string, SourceRecord | undefined>;
   /**
@@ -204,6 +205,26 @@ export function cellsOf(record: SourceRecord | undefined): readonly string[] | u
 
 /** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
 export const isLeftOut = (warning: string): boolean => warning.endsWith(' open when it was read.');
+
+/** The cells of a row, and behind them those of the columns that its fix file came back without: they are unchanged. */
+export function withOriginal(own: string[], original: readonly string[] | undefined, columns: Columns): string[] {
+  const { header, missing = [] } = columns;
+  if (missing.length === 0) return own;
+  const width = header.length - missing.length;
+  const kept = missing.map(({ from, otherwise }) => original?.[from] ?? otherwise);
+  return [...own.slice(0, width), ...kept, ...own.slice(width)];
+}
+
+const SHOWN = 10;
+
+/** The warning about columns or keys that a fix file came back without. */
+export function missingIn(what: 'columns' | 'keys', names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+  return [
+    `This fix file came back without ${what} that it had: ${names.slice(0, SHOWN).map(quoted).join(', ')}${more}. Their values count as unchanged. To correct one, bring it back with its name; to send a row that is held because of one, write ${CONFIRMED} into its _error_check.`,
+  ];
+}
 
 /** How many dead letters the fix file names no row of: the first row of an order can be left out of it. */
 export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {

@@ -28,7 +28,7 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
   const named = order.records.flatMap((record) => placeOf(record) ?? []);
   if (named.length === 0) return undefined;
   const at = 'columns' in reading ? reading.columns.at : undefined;
-  const names = (column: number) => shape.header?.[column] ?? '';
+  const names = (field: Sent) => shape.header?.[at?.[field] ?? -1] || field;
   const changes: Change[] = [];
   for (const record of order.records) {
     const place = placeOf(record);
@@ -53,14 +53,15 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
   };
 }
 
+type Sent = (typeof SENT)[number];
 const SENT = ['purchaseOrderNumber', 'orderState', 'articleCode', 'quantity'] as const;
 
 /** The values of a row that are sent, or all values of an object. */
-function fieldsOf(record: SourceRecord, at: Originals['at'], nameOf: (column: number) => string): Fields {
+function fieldsOf(record: SourceRecord, at: Originals['at'], nameOf: (field: Sent) => string): Fields {
   if (record.kind === 'object') return [...valuesIn(record.value, '', 0)];
   return SENT.flatMap((field) => {
     const column = at?.[field];
-    return column === undefined ? [] : [[nameOf(column) || field, record.cells[column] ?? ''] as const];
+    return column === undefined ? [] : [[nameOf(field), record.cells[column] ?? ''] as const];
   });
 }
 

@@ -228,10 +228,10 @@ function uncertainFields(record: RowRecord, rules: RowRules): Field[] {
 
 function wrongWidth(read: { record: RowRecord; number: string; articleCode: string }, { table }: RowRules): CheckedRow {
   const { place, cells } = read.record;
-  const { header, errorColumns } = table.columns;
+  const { header, errorColumns, missing = [] } = table.columns;
   const isWide = cells.length > header.length;
   // The cells are those of the own columns. A wide row has all columns, also those that a fix file adds.
-  const added = isWide ? errorColumns.length : 0;
+  const added = (isWide ? errorColumns.length : 0) - missing.length;
   const fields = `${cells.length + added} instead of ${header.length + added}`;
   const problems = [problemOf(isWide ? 'too-many-fields' : 'too-few-fields', place, '', '', fields)];
   const shown = read.number === '' ? '' : ` (read as order ${JSON.stringify(shorten(read.number, 60))})`;

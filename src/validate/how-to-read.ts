@@ -19,6 +19,7 @@ import { isMultiByte } from '../parse/code-pages.ts';
 import type { Encoding } from '../parse/encoding.ts';
 import { readRecords } from '../parse/formats.ts';
 import { inspectFile } from '../parse/inspect.ts';
+import type { Inspection } from '../parse/inspection.ts';
 import { createJsonParser } from '../parse/json/json-records.ts';
 import {
   batchNamedIn,
@@ -150,7 +151,7 @@ async function originalsIn(
       const place = placeNamedBy(record);
       if (place !== undefined) records.set(place, records.has(place) ? undefined : record);
     }
-    return { ...written, at: found.at, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
+    return { ...written, ...found.columns, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
   }
   return { ...written, ...(await deadLettersIn(folder, []).catch(unlessBroken)) };
 }
@@ -171,7 +172,7 @@ async function withSettledRows(written: Originals, settled: Settled): Promise<Or
       if (closed.has(own) && !records.has(own)) records.set(own, { place, ...record });
     }
   }
-  return { ...written, at: written.at ?? inspection.reading.columns.at, records };
+  return { ...written, ...(written.at === undefined && columnsIn(inspection)), records };
 }
 
 /** The file of a batch, with the places of the rows whose dead letters are closed. */
@@ -184,15 +185,19 @@ async function closedIn(folder: string): Promise<Set<string>> {
   return places;
 }
 
-type Records = { all: readonly SourceRecord[]; at: Originals['at'] };
+type Records = { all: readonly SourceRecord[]; columns: Pick<Originals, 'at' | 'header'> };
 
-/** The records of a fix file that is not too large; `at`: the columns of a table. */
+/** The records of a fix file that is not too large, and the columns of a table. */
 async function recordsIn(file: string, mapping: Mapping, written: Originals): Promise<Records | undefined> {
   const inspection = await inspectFile(file, mapping, { originals: written });
   if (inspection.records > MOST_RECORDS) return undefined;
   const all: SourceRecord[] = [];
   for await (const { records } of readRecords(file, inspection, undefined)) all.push(...records);
-  return { all, at: 'objects' in inspection.reading ? undefined : inspection.reading.columns.at };
+  return { all, columns: columnsIn(inspection) };
+}
+
+function columnsIn({ reading }: Inspection): Records['columns'] {
+  return 'objects' in reading ? { at: undefined } : { at: reading.columns.at, header: reading.columns.header };
 }
 
 /** What the dead letters of a batch say about the records of its fix file, which are in the same sequence. */

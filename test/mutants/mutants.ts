@@ -58,6 +58,27 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/called-off-rules.test.ts'],
   },
   {
+    without: 'statuses in each Unicode form',
+    file: 'src/validate/called-off-rules.ts',
+    find: "status.normalize('NFC').replace(CODE, '')",
+    replace: "status.replace(CODE, '')",
+    tests: ['test/validate/called-off-rules.test.ts'],
+  },
+  {
+    without: 'the columns that a fix file came back without',
+    file: 'src/parse/csv/inspect-table.ts',
+    find: 'isFixFile ? withMissing(found, originals, mapping) : found',
+    replace: 'found',
+    tests: ['test/validate/fix-file-mistakes.test.ts'],
+  },
+  {
+    without: 'the keys that a fix file came back without',
+    file: 'src/parse/fix-objects.ts',
+    find: 'if (original !== undefined) bringBack(value, original, mapping, lost);',
+    replace: '',
+    tests: ['test/validate/fix-file-mistakes.test.ts'],
+  },
+  {
     without: 'keys of calledOff',
     file: 'src/validate/said-in-object.ts',
     find: '  reportCalledOff(value, place, rules, problems);',
@@ -1759,7 +1780,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'holding a column of a fix file that was sorted alone',
-    file: 'src/parse/fix-rows.ts',
+    file: 'src/order/spreadsheet.ts',
     find: 'count >= 2 && count >= was.length / 2',
     replace: 'false',
     tests: ['test/validate/fix-file-rewritten.test.ts', 'test/validate/fix-file-mistakes.test.ts'],

@@ -1,8 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
+import type { Change } from '../../src/order/dead-letter.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
+import { correctionOf } from '../../src/report/corrections.ts';
 import { createList, deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import { fixFile, fixFileName } from '../../src/report/fix-file/fix-file.ts';
 import { openFixWorkbook } from '../../src/report/fix-file/workbook.ts';
@@ -28,7 +30,7 @@ export type FixRound = AsyncDisposable & {
   forget(): Promise<void>;
 };
 
-export type Dropped = { sent: unknown[]; messages: string[]; warnings: string[] };
+export type Dropped = { sent: unknown[]; messages: string[]; warnings: string[]; changes: Change[] };
 
 /**
  * Drops a file whose orders all need a person: the invalid ones, and the valid ones because the API refuses them unless
@@ -87,6 +89,7 @@ export async function openFixRound(
         one.valid ? [] : one.problems.map(({ field, message }) => `${field}: ${message}`),
       ),
       warnings: inspection.warnings,
+      changes: orders.flatMap((one) => correctionOf(one, inspection)?.changes ?? []),
     };
   }
 

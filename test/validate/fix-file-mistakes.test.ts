@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { type Dropped, type FixRound, openFixRound } from '../support/fix-round.ts';
+import { writeWorkbook } from '../support/write-workbook.ts';
 
 // What people and programs do to fix files. Either it is sent as it is meant, or it is held with both readings.
 
@@ -420,6 +421,186 @@ describe('error columns that are not as they were', () => {
       { 4712: ['7 MATNR spreadsheet-rewrite'] },
     ]);
     expect(messages[0]).toContain('"987" can be a new value, or what a program made of "00987"');
+  });
+});
+
+describe('columns that a fix file came back without', () => {
+  const TABLE = 'Date,PO_NO,MATNR,MENGE,Order status,Remark,Unit\n';
+  const ROWS = [
+    'K1,A-1,5,CANCELLED,,',
+    'K2,A-1,5,Entwurf,,',
+    'K3,A-1,none,open,,',
+    'K4,A-1,5,open,storniert,',
+    'K5,A-1,5,,,DZ',
+  ];
+  const INPUT = TABLE + ROWS.map((row) => `2026-11-01,${row}\n`).join('');
+  const HELD = [
+    { K1: ['2 Order status called-off'] },
+    { K2: ['3 Order status called-off'] },
+    order('K3', ['A-1', 7]),
+    { K4: ['5 Remark called-off'] },
+    { K5: ['6 Unit other-value'] },
+  ];
+  const GONE = ['Date', 'Order status', 'Remark', 'Unit'];
+  const came = (what: string, names: readonly string[]) =>
+    `This fix file came back without ${what} that it had: ${names.map((name) => `"${name}"`).join(', ')}. Their values count as unchanged. To correct one, bring it back with its name; to send a row that is held because of one, write confirmed into its _error_check.`;
+  const corrected = (text: string) => withCells(rowsOf(text), 2, { MENGE: '7' });
+  const confirmed = (table: Rows) =>
+    table.rows.reduce((all, _, at) => withCells(all, at, { _error_check: 'confirmed' }), table);
+  const renamed = (table: Rows) => ({
+    ...table,
+    header: table.header.map((name) => (GONE.includes(name) ? `${name} 2` : name)),
+  });
+
+  test.each<[string, (table: Rows) => Rows]>([
+    ['removed', (table) => without(table, GONE)],
+    ['removed, and saved by a spreadsheet', (table) => saved(without(table, GONE))],
+    ['renamed', renamed],
+  ])('hold their orders with the values that they had: %s', async (_, change) => {
+    round = await openFixRound(INPUT, ERP);
+    const { sent, warnings, changes } = await round.drops(textOf(change(corrected(round.written().text))));
+    expect([sent, warnings]).toEqual([HELD, [came('columns', GONE)]]);
+    expect(changes).toEqual([{ place: 'line 4', field: 'MENGE', from: 'none', to: '7' }]);
+  });
+
+  test('are in the next fix file, where their values can be corrected', async () => {
+    round = await openFixRound(INPUT, ERP);
+    await round.drops(textOf(without(corrected(round.written().text), GONE)));
+    const next = rowsOf(round.written().text);
+    expect(next.header).toEqual(['PO_NO', 'MATNR', 'MENGE', ...GONE, ...ERROR_COLUMNS]);
+    const first = withCells(withCells(next, 0, { 'Order status': 'open' }), 1, { 'Order status': '' });
+    expect((await round.drops(textOf(first))).sent.slice(0, 2)).toEqual([
+      order('K1', ['A-1', 5]),
+      order('K2', ['A-1', 5]),
+    ]);
+  });
+
+  test('do not hold rows that a person confirms', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { sent } = await round.drops(textOf(confirmed(without(corrected(round.written().text), GONE))));
+    expect(sent).toEqual([1, 2, 3, 4, 5].map((no) => order(`K${no}`, ['A-1', no === 3 ? 7 : 5])));
+  });
+
+  test('hold nothing when the mapping does not look at them, or when they only moved', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const table = corrected(round.written().text);
+    const { sent, warnings } = await round.drops(textOf(without(table, ['Date'])));
+    expect([sent, warnings]).toEqual([HELD, [came('columns', ['Date'])]]);
+    const turned = (row: readonly string[]) => row.toReversed();
+    const open = withCells(withCells(table, 0, { 'Order status': 'open' }), 1, { 'Order status': 'open' });
+    await round[Symbol.asyncDispose]();
+    round = await openFixRound(INPUT, ERP);
+    const moved = await round.drops(textOf({ header: turned(open.header), rows: open.rows.map(turned) }));
+    const free = [order('K1', ['A-1', 5]), order('K2', ['A-1', 5])];
+    expect([moved.sent, moved.warnings]).toEqual([[...free, ...HELD.slice(2)], []]);
+  });
+
+  test('give no value to rows that a person added, nor to rows whose originals are gone', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = without(corrected(round.written().text), GONE);
+    const { sent } = await round.drops(textOf({ header, rows: [...rows, ['K6', 'A-1', '2', '', '', '', '']] }));
+    expect(sent).toEqual([...HELD, order('K6', ['A-1', 2])]);
+    await round[Symbol.asyncDispose]();
+    round = await openFixRound(INPUT, ERP);
+    await round.forget();
+    const unknown = await round.drops(textOf({ header, rows }));
+    expect(JSON.stringify(unknown)).not.toContain('came back without');
+    expect(unknown.sent.slice(0, 2)).toEqual([order('K1', ['A-1', 5]), order('K2', ['A-1', 5])]);
+  });
+
+  test('and that have a default send the value of the row, not the default, and the default for an added row', async () => {
+    const settings = { ...ERP, defaults: { quantity: 1 } };
+    round = await openFixRound(`${HEADER}\nK1,none\u00a0?,5\nK2,A-2,6\n`, settings);
+    const { header, rows } = without(withCells(rowsOf(round.written().text), 0, { MATNR: 'A-1' }), ['MENGE']);
+    const { sent } = await round.drops(textOf({ header, rows: [...rows, ['K3', 'A-1', '', '', '', '']] }));
+    expect(sent).toEqual([order('K1', ['A-1', 5]), order('K2', ['A-2', 6]), order('K3', ['A-1', 1])]);
+  });
+
+  test('are counted neither in the message of a row with too many cells nor as its cells', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = without(corrected(round.written().text), GONE);
+    const { messages } = await round.drops(textOf({ header, rows: rows.map((row) => [...row, 'x']) }));
+    expect(messages.join()).toContain('has more fields than the header (8 instead of 7)');
+    expect(rowsOf(round.written().text).rows[0]?.slice(0, 7)).toEqual([
+      'K1',
+      'A-1',
+      '5',
+      '2026-11-01',
+      'CANCELLED',
+      '',
+      '',
+    ]);
+  });
+
+  test('hold their orders in a workbook too', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { header, rows } = without(corrected(round.written().text), GONE);
+    const { sent, warnings } = await round.drops(await writeWorkbook([header, ...rows]));
+    expect([sent, warnings]).toEqual([HELD, [came('columns', GONE)]]);
+  });
+
+  describe('in JSON, as keys', () => {
+    const item = (MATNR: string, MENGE: unknown, rest: object = {}) => ({ MATNR, MENGE, ...rest });
+    const all = [
+      { PO_NO: 'K1', status: 'cancelled', info: { deleted: true }, date: '2026-11-01', items: [item('A-1', 5)] },
+      { PO_NO: 'K2', items: [item('A-1', 5), item('A-2', 5, { status: 'storniert' }), item('A-3', 5)] },
+      { PO_NO: 'K3', date: '2026-11-01', items: [item('A-1', 'none')] },
+    ];
+    type Entry = { PO_NO: string; items: { MATNR: string; MENGE: unknown; status?: string }[]; [key: string]: unknown };
+    const strip = ({ status: _, info: __, date: ___, items, ...rest }: Entry) => ({
+      ...rest,
+      items: items.map(({ status: ____, MENGE, ...own }) => ({ ...own, MENGE: MENGE === 'none' ? 7 : MENGE })),
+    });
+    const held = [
+      { K1: [expect.stringContaining('status called-off')] },
+      { K2: [expect.stringContaining('status called-off')] },
+      order('K3', ['A-1', 7]),
+    ];
+
+    test.each<[string, (items: Entry['items']) => Entry['items']]>([
+      ['every object', (items) => items],
+      ['objects whose items moved', (items) => items.toReversed()],
+      [
+        'objects with a corrected article',
+        (items) => items.map((one) => ({ ...one, MATNR: one.MATNR.replace('A-2', 'B-2') })),
+      ],
+    ])('hold their orders when they are removed from %s', async (_, change) => {
+      round = await openFixRound(JSON.stringify(all), ERP);
+      const entries = (JSON.parse(round.written().text) as Entry[]).map(strip);
+      const { sent, warnings } = await round.drops(
+        JSON.stringify(entries.map((one) => ({ ...one, items: change(one.items) }))),
+      );
+      expect([sent, warnings]).toEqual([held, [came('keys', ['status', 'info', 'date'])]]);
+    });
+
+    test('are no reason to hold an order that is confirmed, or whose item was removed', async () => {
+      round = await openFixRound(JSON.stringify(all), ERP);
+      const [first, second, third] = (JSON.parse(round.written().text) as Entry[]).map(strip);
+      const items = second?.items.filter(({ MATNR }) => MATNR !== 'A-2');
+      const { sent } = await round.drops(
+        JSON.stringify([{ ...first, _error_check: 'confirmed' }, { ...second, items }, third]),
+      );
+      expect(sent).toEqual([order('K1', ['A-1', 5]), order('K2', ['A-1', 5], ['A-3', 5]), order('K3', ['A-1', 7])]);
+    });
+
+    test('are not brought back where the message asks to remove them', async () => {
+      const twice = { PO_NO: 'K1', po_no: 'K1', items: [item('A-1', 5)] };
+      const nested = { PO_NO: 'K2', items: [item('A-1', 5)], next: { PO_NO: 'K9', items: [item('A-9', 9)] } };
+      round = await openFixRound(JSON.stringify([twice, nested]), ERP);
+      const entries = (JSON.parse(round.written().text) as Entry[]).map(({ po_no: _, next: __, ...rest }) => rest);
+      const { sent, warnings } = await round.drops(JSON.stringify(entries));
+      expect([sent, warnings]).toEqual([[order('K1', ['A-1', 5]), order('K2', ['A-1', 5])], []]);
+    });
+
+    test('hold their orders that came as XML', async () => {
+      const xml =
+        '<os><o status="draft"><PO_NO>K1</PO_NO><items><MATNR>A-1</MATNR><MENGE>5</MENGE></items></o><o><PO_NO>K2</PO_NO><items><MATNR>A-1</MATNR><MENGE>x</MENGE></items></o></os>';
+      round = await openFixRound(xml, ERP);
+      const entries = (JSON.parse(round.written().text.slice(1)) as Entry[]).map(({ status: _, ...rest }) => rest);
+      const { sent, warnings } = await round.drops(JSON.stringify(entries).replace('"x"', '3'));
+      expect(sent).toEqual([{ K1: [expect.stringContaining('status called-off')] }, order('K2', ['A-1', 3])]);
+      expect(warnings).toEqual([came('keys', ['status'])]);
+    });
   });
 });
 

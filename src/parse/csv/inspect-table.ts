@@ -1,5 +1,6 @@
 import type { Mapping } from '../../config/config.ts';
-import { type Columns, resolveColumns } from '../columns.ts';
+import { plainName } from '../../order/text.ts';
+import { type Columns, defaultOf, FIELDS, resolveColumns } from '../columns.ts';
 import { watchFixRows } from '../fix-rows.ts';
 import type { TableReading } from '../inspection.ts';
 import { type Originals, refuseLostNotes } from '../read-fix-file.ts';
@@ -152,13 +153,32 @@ function complete(data: ReturnType<typeof watchData> | undefined, { lastRow, hea
 const ENDS = new Set([LF, CR, QUOTE]);
 
 /** Whether the last column of the file is one that is sent. */
-function isLastSent({ names, header, at, errorColumns }: Columns): boolean {
-  return !errorColumns.includes(names.length - 1) && Object.values(at).includes(header.length - 1);
+function isLastSent({ names, at, errorColumns }: Columns): boolean {
+  return !errorColumns.includes(names.length - 1) && Object.values(at).includes(names.length - errorColumns.length - 1);
+}
+
+/** The columns of a fix file, and behind them those that its originals have and that it came back without. */
+function withMissing(columns: Columns, originals: Originals | undefined, mapping: Mapping): Columns {
+  const { header, at } = columns;
+  const [now, before] = [header.map(plainName), (originals?.header ?? []).map(plainName)];
+  const count = (names: readonly string[], name: string) => names.filter((one) => one === name).length;
+  const missing = before.flatMap((name, from) => {
+    const field = FIELDS.find((one) => originals?.at?.[one] === from);
+    // A field may have got another of its names.
+    const isHere = field === undefined ? count(now, name) >= count(before, name) : at[field] !== undefined;
+    const otherwise = field === undefined ? '' : (defaultOf(field, mapping) ?? '');
+    return name === '' || isHere ? [] : [{ name: originals?.header?.[from] ?? '', field, from, otherwise }];
+  });
+  if (missing.length === 0) return columns;
+  const found = missing.flatMap(({ field }, index) => (field === undefined ? [] : [[field, header.length + index]]));
+  const all = [...header, ...missing.map(({ name }) => name)];
+  return { ...columns, header: all, at: { ...at, ...Object.fromEntries(found) }, missing };
 }
 
 function watchData(header: Row, expected: number, mapping: Mapping, originals: Originals | undefined) {
-  const columns = resolveColumns(header.cells, header.line, mapping);
-  const isFixFile = columns.errorColumns.length > 0;
+  const found = resolveColumns(header.cells, header.line, mapping);
+  const isFixFile = found.errorColumns.length > 0;
+  const columns = isFixFile ? withMissing(found, originals, mapping) : found;
   if (!isFixFile) refuseLostNotes(originals);
   const runs = createRuns(columns, expected);
   const shifted = watchShifted(columns, mapping.otherReadings === 'hold' && !isFixFile);
