@@ -41,9 +41,10 @@ function bringBack(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>
   const isAmbiguous = () => Object.values(fields).some((one) => find(whole, one).isAmbiguous);
   const wasAmbiguous = isAmbiguous();
   for (const [key, value] of Object.entries(was)) {
+    if (key === DANGEROUS) continue;
     const inner = now[key];
     if (isObject(value) && isObject(inner)) bringBack(inner, value, mapping, lost, whole);
-    if (names.has(plainName(key)) || key === DANGEROUS || !isPlain(value, fields)) continue;
+    if (names.has(plainName(key)) || !isPlain(value, fields)) continue;
     now[key] = value;
     if (!wasAmbiguous && isAmbiguous()) delete now[key];
     else lost.add(key);
