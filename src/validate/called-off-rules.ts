@@ -73,7 +73,8 @@ const DATE =
 const WORDS = /^[\p{L}\p{M}\s_./'’-]+$/u;
 
 /** The words of a status: without the code before and the date after them. Every list is compared with these. */
-const wordsOf = (status: string) => status.normalize('NFC').replace(CODE, '').replace(DATE, '');
+const wordsOf = (status: string) => seen(status).replace(CODE, '').replace(DATE, '');
+const seen = (text: string) => text.normalize('NFC').replace(/\p{Cf}/gu, '');
 
 /** The letters of a status that has only words. */
 function statusLetters(text: string): string {

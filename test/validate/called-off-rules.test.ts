@@ -31,6 +31,7 @@ const FORMS: Record<string, (word: string) => string> = {
   'with hyphens': (word) => word.replaceAll(' ', '-'),
   'without spaces': (word) => word.replaceAll(' ', ''),
   'with spaces that do not break': (word) => word.replaceAll(' ', '\u00a0'),
+  'with a character that nobody sees': (word) => `\u200b${word}`,
   'behind a code': (word) => `90 - ${word}`,
   'behind a code in brackets': (word) => `[C] ${word}`,
   'before a date': (word) => `${word} 22.11.2026`,
