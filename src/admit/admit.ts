@@ -120,13 +120,11 @@ function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps
       await clock.sleep(LOOK_AT_HELD, signal);
     }
     if (waited) await clock.sleep(NOTICED, signal);
-    while (!signal.aborted && (await waitsForList(batch))) await clock.sleep(LOOK_AT_HELD, signal);
+    // The API may have orders of a cancelled batch: the list that an incomplete ledger waits for shows which.
+    const waits = async () =>
+      (await batches.isCancelled(batch)) && (await store.redis.exists(store.keys.rebuild)) === 1;
+    while (!signal.aborted && (await waits())) await clock.sleep(LOOK_AT_HELD, signal);
     return !signal.aborted;
-  }
-
-  /** After a rollback, the API may have orders of a cancelled batch: its list shows which, before they are counted. */
-  async function waitsForList(batch: string): Promise<boolean> {
-    return (await batches.isCancelled(batch)) && (await store.redis.exists(store.keys.rebuild)) === 1;
   }
 
   return { room, released };

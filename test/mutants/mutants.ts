@@ -1195,8 +1195,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'cancellations that Redis lost',
-    file: 'src/put-away/recall-batches.ts',
-    find: 'await recallCancellations();',
+    file: 'src/put-away/end-as-reported.ts',
+    find: 'if (by) await batches.cancel(batch.batch, by);',
     replace: '',
     tests: ['test/end-to-end/lost-redis.test.ts'],
   },

@@ -204,9 +204,8 @@ function outcomeEvents({ startedAt, result, deadLetter }: Appearance, all: reado
 
 function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
   const answer = httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
-  const wrong = problems.map((problem) => {
-    const { line, field, value, message } = problem;
-    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText(problem)}`;
+  const wrong = problems.map(({ line, field, value, message }) => {
+    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText({ field, message })}`;
     return `line ${line}, ${field === '' ? '' : `${field} `}"${value}": ${message}`;
   });
   const contents =

@@ -134,7 +134,10 @@ it('an order that the list shows more than once was created twice', () => {
 
 it('an order that was accepted on a later attempt names that one, and does not read as ordered twice', () => {
   const of = (outcome: 'refused' | 'accepted', attempts: number, batch: string, at: string) => ({
-    ...{ batch, source: 'inbox', file: `${batch}.csv`, startedAt: at },
+    batch,
+    source: 'inbox',
+    file: `${batch}.csv`,
+    startedAt: at,
     result: { line: 2, purchaseOrderNumber: 'PO-1', outcome, attempts, at, code: '', message: '' },
   });
   const refused = of('refused', 1, 'monday', AT);
