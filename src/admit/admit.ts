@@ -112,18 +112,16 @@ function createGate({ ledger, batches, store, clock, throughput }: AdmissionDeps
     return sendable < throughput.fewSeconds() + heldOrders() && unsettled < MOST_UNSETTLED + heldOrders();
   }
 
-  /** Waits while the batch is held, or cancelled and the ledger incomplete; false when the signal aborted first. */
+  /** Waits while the batch is held, or cancelled and the ledger incomplete; false: the signal aborted. */
   async function released(batch: string, signal: AbortSignal): Promise<boolean> {
     let waited = false;
-    while (!signal.aborted && (await batches.held()).includes(batch)) {
-      waited = true;
+    for (; !signal.aborted && (await batches.held()).includes(batch); waited = true)
       await clock.sleep(LOOK_AT_HELD, signal);
-    }
     if (waited) await clock.sleep(NOTICED, signal);
     // The API may have orders of a cancelled batch: the list that an incomplete ledger waits for shows which.
-    const waits = async () =>
-      (await batches.isCancelled(batch)) && (await store.redis.exists(store.keys.rebuild)) === 1;
-    while (!signal.aborted && (await waits())) await clock.sleep(LOOK_AT_HELD, signal);
+    const isIncomplete = async () => (await store.redis.exists(store.keys.rebuild)) === 1;
+    while (!signal.aborted && (await batches.isCancelled(batch)) && (await isIncomplete()))
+      await clock.sleep(LOOK_AT_HELD, signal);
     return !signal.aborted;
   }
 

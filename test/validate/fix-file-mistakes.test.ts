@@ -547,9 +547,15 @@ describe('columns that a fix file came back without', () => {
       { PO_NO: 'K3', date: '2026-11-01', items: [item('A-1', 'none')] },
     ];
     type Entry = { PO_NO: string; items: { MATNR: string; MENGE: unknown; status?: string }[]; [key: string]: unknown };
-    const strip = ({ status: _, info: __, date: ___, items, ...rest }: Entry) => ({
-      ...rest,
-      items: items.map(({ status: ____, MENGE, ...own }) => ({ ...own, MENGE: MENGE === 'none' ? 7 : MENGE })),
+    const without = (one: object, ...keys: string[]) =>
+      Object.fromEntries(Object.entries(one).filter(([key]) => !keys.includes(key)));
+    const strip = (entry: Entry) => ({
+      ...without(entry, 'status', 'info', 'date'),
+      items: entry.items.map((one) => ({
+        ...without(one, 'status'),
+        MATNR: one.MATNR,
+        MENGE: one.MENGE === 'none' ? 7 : one.MENGE,
+      })),
     });
     const held = [
       { K1: [expect.stringContaining('status called-off')] },
@@ -587,7 +593,7 @@ describe('columns that a fix file came back without', () => {
       const twice = { PO_NO: 'K1', po_no: 'K1', items: [item('A-1', 5)] };
       const nested = { PO_NO: 'K2', items: [item('A-1', 5)], next: { PO_NO: 'K9', items: [item('A-9', 9)] } };
       round = await openFixRound(JSON.stringify([twice, nested]), ERP);
-      const entries = (JSON.parse(round.written().text) as Entry[]).map(({ po_no: _, next: __, ...rest }) => rest);
+      const entries = (JSON.parse(round.written().text) as Entry[]).map((one) => without(one, 'po_no', 'next'));
       const { sent, warnings } = await round.drops(JSON.stringify(entries));
       expect([sent, warnings]).toEqual([[order('K1', ['A-1', 5]), order('K2', ['A-1', 5])], []]);
     });
@@ -596,7 +602,7 @@ describe('columns that a fix file came back without', () => {
       const xml =
         '<os><o status="draft"><PO_NO>K1</PO_NO><items><MATNR>A-1</MATNR><MENGE>5</MENGE></items></o><o><PO_NO>K2</PO_NO><items><MATNR>A-1</MATNR><MENGE>x</MENGE></items></o></os>';
       round = await openFixRound(xml, ERP);
-      const entries = (JSON.parse(round.written().text.slice(1)) as Entry[]).map(({ status: _, ...rest }) => rest);
+      const entries = (JSON.parse(round.written().text.slice(1)) as Entry[]).map((one) => without(one, 'status'));
       const { sent, warnings } = await round.drops(JSON.stringify(entries).replace('"x"', '3'));
       expect(sent).toEqual([{ K1: [expect.stringContaining('status called-off')] }, order('K2', ['A-1', 3])]);
       expect(warnings).toEqual([came('keys', ['status'])]);
