@@ -57,3 +57,10 @@ export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
     return running;
   };
 }
+
+/** What the task gives, or undefined if `limit` ends first. */
+export async function orUndefined<T>(task: Promise<T>, limit: Promise<unknown>): Promise<T | undefined> {
+  // It may fail after nobody waits for it any more.
+  task.catch(() => undefined);
+  return Promise.race([task, limit.then(() => undefined)]);
+}

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Network } from '../config/network.ts';
 import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
+import { orUndefined } from '../core/semaphore.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -111,6 +112,8 @@ export async function runUntilDone(
   signal: AbortSignal,
 ): Promise<{ end: End; notTaken: NotTaken[] }> {
   const until = clock.monotonic() + maxWait;
+  // Also while Redis is lost and does not answer.
+  const over = clock.sleep(maxWait, signal);
   let notTaken: NotTaken[] | undefined;
   void daemon.takePresent().then((left) => {
     notTaken = left;
@@ -118,10 +121,15 @@ export async function runUntilDone(
   const ended = (end: End) => ({ end, notTaken: notTaken ?? [] });
   while (!signal.aborted) {
     daemon.outdated.throwIfAborted();
-    if (notTaken && (await daemon.unfinished()) === 0) return ended('done');
-    if (notTaken && (await daemon.waitsForPerson()) !== undefined) return ended('held');
+    const end = notTaken && (await orUndefined(endOf(daemon), over));
+    if (end) return ended(end);
     if (clock.monotonic() >= until) return ended('waited');
     await clock.sleep(LOOK_AGAIN, signal);
   }
   return ended('interrupted');
+}
+
+async function endOf(daemon: Pick<Daemon, 'unfinished' | 'waitsForPerson'>): Promise<End | undefined> {
+  if ((await daemon.unfinished()) === 0) return 'done';
+  return (await daemon.waitsForPerson()) === undefined ? undefined : 'held';
 }

@@ -7,6 +7,7 @@ import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '.
 import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
+import { orUndefined } from '../../core/semaphore.ts';
 import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
@@ -145,6 +146,9 @@ async function runDaemon(
   return 0;
 }
 
+/** How long a run that ends asks Redis, which may be lost, for what is left. Milliseconds. */
+const LOOK = 2_000;
+
 /**
  * Takes the files that are present now, claims of dead daemons and orders that are already queued; ends when none is
  * left. 0: all is well; 2: something needs a person or is left; 130/143: interrupted.
@@ -168,7 +172,8 @@ async function startOnce(
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
     const pause = daemon.pause();
-    if (ended.end === 'waited') stalled = await daemon.underWay();
+    if (ended.end === 'waited')
+      stalled = (await orUndefined(daemon.underWay(), input.clock.sleep(LOOK, shell.signal))) ?? [];
     reason = ended.end === 'held' ? await daemon.waitsForPerson() : pause && causeText(pause);
   }
   const { end, notTaken } = ended;
