@@ -101,23 +101,17 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
 /** Why a run of `--once` ended: nothing is left, a person must decide, the maximum wait is over, or a signal. */
 export type End = 'done' | 'held' | 'waited' | 'interrupted';
 
+type Ended = { end: End; notTaken: NotTaken[] };
+
 /** Milliseconds between two checks of whether the run is done. */
 const LOOK_AGAIN = 100;
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
-export async function runUntilDone(
-  daemon: Daemon,
-  maxWait: number,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<{ end: End; notTaken: NotTaken[] }> {
-  const until = clock.monotonic() + maxWait;
+export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock, signal: AbortSignal): Promise<Ended> {
   // Also while Redis is lost and does not answer.
-  const over = clock.sleep(maxWait, signal);
+  const [until, over] = [clock.monotonic() + maxWait, clock.sleep(maxWait, signal)];
   let notTaken: NotTaken[] | undefined;
-  void daemon.takePresent().then((left) => {
-    notTaken = left;
-  });
+  void daemon.takePresent().then((left) => (notTaken = left));
   const ended = (end: End) => ({ end, notTaken: notTaken ?? [] });
   while (!signal.aborted) {
     daemon.outdated.throwIfAborted();
