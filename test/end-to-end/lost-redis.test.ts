@@ -159,6 +159,84 @@ it.each([
   expect(place.stored().size).toBe(counts.accepted);
 });
 
+/** What Redis has, and its return to that. */
+async function snapshotOf(client: Redis): Promise<() => Promise<void>> {
+  const keys = await client.keys('*');
+  const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  return async () => {
+    await client.flushdb();
+    for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+  };
+}
+
+it.each(['before its file was taken', 'from just before it, and nobody notices that'])(
+  'a cancellation is kept when Redis comes back %s',
+  async (when) => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
+    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await place.run(['start', '--once']);
+    await place.run(['pause', '--reason', 'test']);
+    const early = await snapshotOf(client);
+    const keys = keysOf('staging', place.api.baseUrl);
+    await place.drop('wrong.csv', `${HEAD}\n${[1, 2, 3, 4, 5].map((no) => `NO-${no},NEW,A,1\n`).join('')}`);
+    await until('all orders', async () => {
+      await place.run(['start', '--once']);
+      const [batch = ''] = await client.smembers(keys.active);
+      return (await client.hget(keys.batch(batch), 'total')) === '5';
+    });
+    const late = await snapshotOf(client);
+    await place.run(['batches', 'cancel', 'wrong.csv', '--yes']);
+    await (when.startsWith('before') ? early() : late());
+    await place.run(['resume']);
+    await place.run(['start', '--once', '--max-wait', '60s']);
+    expect(place.stored().size).toBe(0);
+    const who = { who: expect.any(String) };
+    expect(await place.reportsNow()).toMatchObject([{ state: 'finished', cancelledBy: who, counts: { cancelled: 5 } }]);
+  },
+);
+
+it('an order that was refused and corrected under another number is not sent when Redis comes back from before that', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  const pace = 'settle: 500ms, timeout: 2s';
+  await using place = await openWorkplace({ redis, pace, faults: { faults: [refused] }, sandbox: { record: true } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await place.run(['start', '--once']);
+  await place.run(['pause', '--reason', 'test']);
+  await place.drop('big.csv', `${HEAD}\nGOOD-1,NEW,A,1\nR-1,NEW,BAD,1\nR-2,NEW,BAD,1\nWRONG-1,NEW,A,none\n`);
+  const keys = keysOf('staging', place.api.baseUrl);
+  await until('all orders', async () => {
+    await place.run(['start', '--once']);
+    const [batch = ''] = await client.smembers(keys.active);
+    return (await client.hget(keys.batch(batch), 'total')) === '4';
+  });
+  const goBack = await snapshotOf(client);
+  await place.run(['resume']);
+  await place.run(['start', '--once']);
+  const [big] = await place.reportsNow();
+  if (big === undefined) throw new Error('no report');
+  expect(big.counts).toMatchObject({ accepted: 1, refused: 2, invalid: 1 });
+  const [header = '', first = ''] = (await place.read(big, 'dead-letters.csv')).split('\n');
+  await place.drop('fix.csv', `${header}\n${first.replace('R-1,NEW,BAD', 'RN-1,NEW,A')}\n`);
+  await place.run(['start', '--once']);
+  expect([...place.stored().keys()].sort()).toEqual(['GOOD-1', 'RN-1']);
+  const [before] = await place.reportsNow();
+  expect(before).toMatchObject({ open: 2 });
+
+  await goBack();
+  await place.setFaults([]);
+  await place.run(['resume']);
+  await place.run(['start', '--once', '--max-wait', '60s']);
+  expect([...place.stored().keys()].sort()).toEqual(['GOOD-1', 'RN-1']);
+  expect((await place.reportsNow())[0]).toMatchObject({ counts: big.counts, open: 2 });
+  const { out } = await place.run(['dead-letters', 'list']);
+  expect(['R-1', 'R-2', 'WRONG-1'].map((number) => out.includes(`${number} `))).toEqual([false, true, true]);
+  for (const number of ['R-2', 'WRONG-1']) await place.run(['dead-letters', 'discard', '--order', number, '--yes']);
+  expect(JSON.parse((await place.run(['--json', 'status'])).out)).toMatchObject({ deadLetters: 0, batches: [] });
+  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({
@@ -339,6 +417,17 @@ it('a command ends with 1 and says why when Redis is lost while it runs and does
     code: 1,
     err: expect.stringContaining('Redis was lost while the command ran'),
   });
+  await redis.restart();
+});
+
+it('start --once ends when its maximum wait is over, also while Redis is lost', async () => {
+  await using redis = await startTestRedis();
+  await using place = await openWorkplace({ redis: redis.url, faults: { faults: [{ kind: 'delay', by: '300ms' }] } });
+  await place.drop('orders.csv', `${HEAD}\n${Array.from({ length: 200 }, (_, i) => `PO-${i},NEW,A,1\n`).join('')}`);
+  const running = place.start(['start', '--once', '--max-wait', '5s']);
+  await until('an order', () => place.stored().size > 0);
+  await redis.kill();
+  expect(await running.ended).toMatchObject({ code: 2 });
   await redis.restart();
 });
 
