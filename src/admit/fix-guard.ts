@@ -75,14 +75,14 @@ const LONGEST = 40;
  */
 function createZeroGuard({ ledger, redis, keys }: Deps) {
   return async (order: CheckedOrder): Promise<CheckedOrder> => {
-    if (!order.valid || !isBare(order.number)) return order;
+    if (!order.valid || !isBare(order.number) || order.records.some(({ isConfirmed }) => isConfirmed)) return order;
     const padded = Array.from({ length: LONGEST - order.number.length }, (_, i) => '0'.repeat(i + 1) + order.number);
     const [own, ...others] = await redis.hmget(keys.waiting, order.number, ...padded);
     const was = padded[others.findIndex((marks) => marks !== null)];
     if (was === undefined || own !== null) return order;
     const [known] = await ledger.lookup([order.number]);
     if (known?.kind !== 'nothing') return order;
-    const message = `${order.number} looks like ${was} without its leading zeros, which a spreadsheet removed. Restore them, or drop the row in a file without the _error_ columns if ${order.number} is correct`;
+    const message = `${order.number} looks like ${was} without its leading zeros, which a spreadsheet removed. Restore them, or write ${CONFIRMED} into _error_check of the fix file if ${order.number} is correct`;
     return heldBack(order, LEADING_ZEROS_LOST, message);
   };
 }

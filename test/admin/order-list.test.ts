@@ -104,8 +104,9 @@ async function downloadCommand(): Promise<string> {
 
 it('the command of the documentation stores the list under the name that the daemon gives it', async () => {
   const command = await downloadCommand();
-  const today = new Date().toISOString().slice(0, 10);
-  const own = command.replace('9464', String(person.port)).replace('to=2026-11-22', `to=${today}`);
+  // In the zone of the command, the next day may have begun.
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  const own = command.replace('9464', String(person.port)).replace('to=2026-11-22', `to=${tomorrow}`);
   await using folder = await makeTempFolder();
   const env = { PATH: process.env['PATH'], PO_SYNC_ADMIN_TOKEN: TOKEN };
   await promisify(execFile)('bash', ['--norc', '-c', own], { cwd: folder.path, env });
