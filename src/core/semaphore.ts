@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** A fair, weighted semaphore: tasks run in the order in which they ask, and a lighter task never overtakes a heavy one. */
 export type Semaphore = {
   /**
@@ -58,9 +60,18 @@ export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** What the task gives, or undefined if `limit` ends first. */
-export async function orUndefined<T>(task: Promise<T>, limit: Promise<unknown>): Promise<T | undefined> {
+/** What the task gives, or undefined if it takes longer than `ms` milliseconds or the signal aborts first. */
+export async function within<T>(ms: number, task: Promise<T>, clock: Clock, signal: AbortSignal) {
+  const over = new AbortController();
+  const stop = () => over.abort();
+  signal.addEventListener('abort', stop);
   // It may fail after nobody waits for it any more.
   task.catch(() => undefined);
-  return Promise.race([task, limit.then(() => undefined)]);
+  try {
+    return await Promise.race([task, clock.sleep(ms, over.signal).then(() => undefined)]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    // The process does not wait for the timer.
+    stop();
+  }
 }

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Network } from '../config/network.ts';
 import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
-import { orUndefined } from '../core/semaphore.ts';
+import { within } from '../core/semaphore.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -103,19 +103,20 @@ export type End = 'done' | 'held' | 'waited' | 'interrupted';
 
 type Ended = { end: End; notTaken: NotTaken[] };
 
-/** Milliseconds between two checks of whether the run is done. */
+/** Milliseconds between two checks of whether the run is done, and for the longest one. */
 const LOOK_AGAIN = 100;
+const LONGEST_LOOK = 5_000;
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
 export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock, signal: AbortSignal): Promise<Ended> {
-  // Also while Redis is lost and does not answer.
-  const [until, over] = [clock.monotonic() + maxWait, clock.sleep(maxWait, signal)];
+  const until = clock.monotonic() + maxWait;
   let notTaken: NotTaken[] | undefined;
   void daemon.takePresent().then((left) => (notTaken = left));
   const ended = (end: End) => ({ end, notTaken: notTaken ?? [] });
   while (!signal.aborted) {
     daemon.outdated.throwIfAborted();
-    const end = notTaken && (await orUndefined(endOf(daemon), over));
+    // Redis may be lost, and not answer.
+    const end = notTaken && (await within(LONGEST_LOOK, endOf(daemon), clock, signal));
     if (end) return ended(end);
     if (clock.monotonic() >= until) return ended('waited');
     await clock.sleep(LOOK_AGAIN, signal);

@@ -7,7 +7,7 @@ import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '.
 import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { orUndefined } from '../../core/semaphore.ts';
+import { within } from '../../core/semaphore.ts';
 import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
@@ -172,8 +172,7 @@ async function startOnce(
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
     const pause = daemon.pause();
-    if (ended.end === 'waited')
-      stalled = (await orUndefined(daemon.underWay(), input.clock.sleep(LOOK, shell.signal))) ?? [];
+    if (ended.end === 'waited') stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
     reason = ended.end === 'held' ? await daemon.waitsForPerson() : pause && causeText(pause);
   }
   const { end, notTaken } = ended;
