@@ -1,13 +1,13 @@
 import type { Mapping } from '../config/config.ts';
-import { plainName, trimBlanks } from '../order/text.ts';
+import { plainName, shorten, trimBlanks } from '../order/text.ts';
 import { calledOffRules, columnNamed, missingCalledOff, refuseMissing, ruleFor } from './columns.ts';
 import { find, isObject, textOf } from './find-key.ts';
 
 /**
  * A column or key of `skipWhere` or `onlyWhere`, and its values. `skipWhere` leaves out what has one of them, `onlyWhere` what
- * has none of them, except a value that `calledOff` names for the same column. `count`: what it left out.
+ * has none of them, except a value that `calledOff` names for the same column. `values`: how often it left out which.
  */
-type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: string; count: number } & {
+type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: string; values: Map<string, number> } & {
   has(text: string): boolean;
 };
 
@@ -16,7 +16,7 @@ function rulesOf(mapping: Mapping): Rule[] {
     Object.entries(mapping[by]).map(([name, values]) => {
       const called = by === 'onlyWhere' ? ruleFor(name, calledOffRules(mapping)) : undefined;
       const has = (text: string) => values.includes(text) || (text !== '' && called?.holds(text) === true);
-      return { by, names: [name] as const, plain: plainName(name), has, count: 0 };
+      return { by, names: [name] as const, plain: plainName(name), has, values: new Map<string, number>() };
     }),
   );
 }
@@ -27,7 +27,9 @@ function rulesOf(mapping: Mapping): Rule[] {
  */
 function createDecision() {
   let last = { number: '', isKept: new Map<Rule, boolean>() };
-  return (rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined): boolean => {
+  const partly = new Set<string>();
+
+  function decide(rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined): boolean {
     const isSame = number === '' || number === last.number;
     const isKept = new Map<Rule, boolean>();
     for (const rule of rules) {
@@ -35,17 +37,29 @@ function createDecision() {
       const isBlank = rule.by === 'onlyWhere' && text === '' && isSame;
       isKept.set(rule, isBlank ? last.isKept.get(rule) === true : rule.has(text) === (rule.by === 'onlyWhere'));
     }
-    last = { number: number === '' ? last.number : number, isKept };
     const leftOutBy = rules.find((rule) => isKept.get(rule) === false);
-    if (leftOutBy !== undefined) leftOutBy.count += 1;
-    return leftOutBy !== undefined;
-  };
+    const wasKept = [...last.isKept.values()].every(Boolean);
+    if (number !== '' && number === last.number && wasKept !== (leftOutBy === undefined)) partly.add(number);
+    last = { number: number === '' ? last.number : number, isKept };
+    if (leftOutBy === undefined) return false;
+    const text = textFor(leftOutBy) ?? '';
+    const value = leftOutBy.values.size < MOST_VALUES ? shorten(text, 40) : OTHERS;
+    leftOutBy.values.set(value, (leftOutBy.values.get(value) ?? 0) + 1);
+    return true;
+  }
+
+  return { decide, partly };
 }
+
+/** Values that are counted apart, and orders that are named. */
+const MOST_VALUES = 10;
+const MOST_NAMED = 5;
+const OTHERS = 'others';
 
 /** Finds the rows of a table that `skipWhere` or `onlyWhere` leaves out. */
 export function watchSkippedRows(mapping: Mapping) {
   const rules = rulesOf(mapping);
-  const decide = createDecision();
+  const { decide, partly } = createDecision();
   let known: readonly string[] | undefined;
   let at = new Map<Rule, number>();
   let number = -1;
@@ -78,7 +92,11 @@ export function watchSkippedRows(mapping: Mapping) {
     },
     warnings(header: readonly string[]): string[] {
       const missing = rules.filter((rule) => columnsOf(header, rule).length !== 1);
-      return [...warningsOf(rules, ['row', 'rows'], missing), ...missingCalledOff(mapping, header)];
+      return [
+        ...warningsOf(rules, ['row', 'rows'], missing),
+        ...partlyText(partly),
+        ...missingCalledOff(mapping, header),
+      ];
     },
   };
 }
@@ -87,7 +105,7 @@ export function watchSkippedRows(mapping: Mapping) {
 export function watchSkippedObjects(mapping: Mapping) {
   const rules = rulesOf(mapping);
   const missing = new Set(rules);
-  const decide = createDecision();
+  const { decide, partly } = createDecision();
   let seen = 0;
   const numbers = mapping.fields.purchaseOrderNumber;
 
@@ -108,9 +126,20 @@ export function watchSkippedObjects(mapping: Mapping) {
     warnings(): string[] {
       const absent = seen === 0 ? [] : [...missing];
       refuseMissing(absent);
-      return warningsOf(rules, ['object', 'objects'], absent);
+      return [...warningsOf(rules, ['object', 'objects'], absent), ...partlyText(partly)];
     },
   };
+}
+
+/** A person may not expect that a part of an order is sent. */
+function partlyText(partly: ReadonlySet<string>): string[] {
+  if (partly.size === 0) return [];
+  const [first, more] = [
+    [...partly].slice(0, MOST_NAMED).map((one) => JSON.stringify(shorten(one, 60))),
+    partly.size - MOST_NAMED,
+  ];
+  const named = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return [`Only some rows of these orders were skipped, and the others count as the complete order: ${named}.`];
 }
 
 const WHICH = {
@@ -121,10 +150,17 @@ const WHICH = {
 function warningsOf(rules: readonly Rule[], [one, several]: [string, string], missing: readonly Rule[]): string[] {
   const names = missing.map(({ names: [name] }) => JSON.stringify(name)).join(', ');
   const skipped = (['skipWhere', 'onlyWhere'] as const).flatMap((by) => {
-    const count = rules.reduce((sum, rule) => sum + (rule.by === by ? rule.count : 0), 0);
+    const values = rules.flatMap((rule) => (rule.by === by ? [...rule.values] : []));
+    const count = values.reduce((sum, [, times]) => sum + times, 0);
     if (count === 0) return [];
-    return [count === 1 ? `One ${one} ${WHICH[by][0]} skipped.` : `${count} ${several} ${WHICH[by][1]} skipped.`];
+    const which = by === 'onlyWhere' ? `: ${values.map(timesText).join(', ')}` : '';
+    return [`${count === 1 ? `One ${one} ${WHICH[by][0]}` : `${count} ${several} ${WHICH[by][1]}`} skipped${which}.`];
   });
   const absent = `skipWhere names ${names}, which this file does not have, or has more than once.`;
   return missing.length === 0 ? skipped : [...skipped, absent];
+}
+
+/** `"Entwurf" 3`: a value that was meant may be among them, in another case. */
+function timesText([value, times]: [value: string, times: number]): string {
+  return `${value === '' ? '(empty)' : value === OTHERS ? value : JSON.stringify(value)} ${times}`;
 }

@@ -115,7 +115,7 @@ describe('a column of calledOff', () => {
     ]);
     expect(inspection.warnings).toEqual([
       'One row that matches skipWhere was skipped.',
-      '2 rows without a value of onlyWhere were skipped.',
+      '2 rows without a value of onlyWhere were skipped: "erledigt" 1, "20" 1.',
     ]);
   });
 });

@@ -413,6 +413,7 @@ describe('objects with a value of skipWhere', () => {
     expect(rows.inspection.warnings).toEqual([
       '2 objects that match skipWhere were skipped.',
       'skipWhere names "header.status", which this file does not have, or has more than once.',
+      'Only some rows of these orders were skipped, and the others count as the complete order: "1".',
     ]);
   });
 
@@ -425,7 +426,9 @@ describe('objects with a value of skipWhere', () => {
     ];
     const { orders, inspection } = await read(nested, only);
     expect(inShort(orders)).toEqual([order('1', ['A', 1])]);
-    expect(inspection.warnings).toEqual(['2 objects without a value of onlyWhere were skipped.']);
+    expect(inspection.warnings).toEqual([
+      '2 objects without a value of onlyWhere were skipped: "DELIVERED" 1, (empty) 1.',
+    ]);
     const flat = [{ ...row('1', 'A', 1), ...header('OPEN') }, row('1', 'B', 1), row('2', 'A', 1)];
     expect(inShort((await read(flat, only)).orders)).toEqual([order('1', ['A', 1], ['B', 1])]);
     await expect(read(nested.slice(2), only)).rejects.toMatchObject({

@@ -114,16 +114,10 @@ function matches(pattern: string, order: string): boolean {
 
 function namesArticle(items: string | undefined, articles: readonly string[]): boolean {
   if (items === undefined) return false;
-  return (JSON.parse(items) as NewItem[]).some(({ articleCode }) => articles.includes(articleCode));
+  return (JSON.parse(items) as { articleCode: string }[]).some(({ articleCode }) => articles.includes(articleCode));
 }
 
-/** An item as the order store keeps it. */
-type NewItem = { articleCode: string };
-
-/**
- * A number from 0 (included) to 1 (excluded) that depends only on the seed and the key,
- * so that a rehearsal affects the same calls in any order of arrival.
- */
+/** From 0 to below 1, by the seed and the key only: a rehearsal affects the same calls in any order of arrival. */
 export function chance(seed: number, key: string): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

@@ -69,6 +69,7 @@ describe('rows of a list that are not data', () => {
     expect(inspection.warnings).toEqual([
       '2 rows that match skipWhere were skipped.',
       'skipWhere names "stage", which this file does not have, or has more than once.',
+      'Only some rows of these orders were skipped, and the others count as the complete order: "3".',
     ]);
   });
 
@@ -97,7 +98,8 @@ describe('rows of a list that are not data', () => {
     ]);
     expect(inspection.warnings).toEqual([
       'One row that matches skipWhere was skipped.',
-      '5 rows without a value of onlyWhere were skipped.',
+      '5 rows without a value of onlyWhere were skipped: "90" 2, (empty) 2, "offen" 1.',
+      'Only some rows of these orders were skipped, and the others count as the complete order: "5".',
     ]);
   });
 
