@@ -1,3 +1,4 @@
+import { isSameContent } from '../ledger/entry.ts';
 import type { OtherSpelling } from '../ledger/adopt.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
@@ -5,6 +6,7 @@ import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
+import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
 import { OTHER_SPELLING } from '../order/other-reading.ts';
@@ -50,7 +52,11 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
     const batch = await batches.nameOf(no);
     const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
     const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
-    const message = `${order.number} differs from ${other}, which is ${state}${from}, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
+    const digest = known.kind === 'accepted' ? known.compact.digest : known.entry.digest;
+    const isSame = isSameContent(digest, digestOf(order.order));
+    const how = `${order.number} differs from ${other}, which is ${state}${from} with ${isSame ? 'the same' : 'other'} items, only in case, spaces or leading zeros`;
+    const then = isSame ? 'discard it' : `enter ${other} to see both contents, and agree on the change with the supplier`;
+    const message = `${how}. If it is the same order, ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
     return heldBack(order, OTHER_SPELLING, message);
   }
 

@@ -9,10 +9,11 @@ import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
+const PACE = 'settle: 500ms, timeout: 2s';
 
 it('after Redis has lost its data, commands know what the reports know', async () => {
   const redis = await openDatabase();
-  await using place = await openWorkplace({ redis });
+  await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nBAD-1,NEW,A,none\nBAD-2,NEW,A,none\n`);
   expect((await place.run(['start', '--once'])).code).toBe(2);
 
@@ -37,7 +38,7 @@ it('after Redis has lost its data, commands know what the reports know', async (
 
 it('after Redis has lost its data, an unreadable file stays dismissed that was removed together with its page', async () => {
   const redis = await openDatabase();
-  await using place = await openWorkplace({ redis });
+  await using place = await openWorkplace({ redis, pace: PACE });
   for (const name of ['removed', 'kept', 'unknown']) await place.drop(`${name}.csv`, `${name}\n`);
   expect((await place.run(['start', '--once'])).code).toBe(2);
   const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
@@ -263,7 +264,7 @@ it('after Redis has lost its data, the orders of an export that the API has are 
 
 it('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
   const redis = await openDatabase();
-  await using place = await openWorkplace({ redis });
+  await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });

@@ -143,7 +143,8 @@ async function checkOrders(
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
         const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };
         preview = previewer?.file(facts, ({ verdict, order, number, problems = [] }) => {
-          for (const problem of problems) printer.onProblem(problem, number, false);
+          for (const problem of problems) printer.onProblem({ ...problem, value: '' }, number, false);
+          checked.invalid += Number(problems.length > 0);
           isSent.push(verdict === 'new');
           statuses?.add(waiting.shift() ?? [], verdict === 'new' ? 'sent' : verdict === 'duplicate' ? 'known' : 'held');
           if (verdict === 'new' && order) checked.first ??= order;
