@@ -23,7 +23,10 @@ describe('no order is lost or doubled', () => {
   });
 
   it('when Redis is flushed in the middle of the work', async () => {
-    expect(await flushes(1, 300)).toMatchObject({ ...ALL_THERE, noticed: 1 });
+    const figures = await flushes(1, 300);
+    expect(figures).toMatchObject(ALL_THERE);
+    // By both daemons, if neither saw what the other one noticed.
+    expect([1, 2]).toContain(figures.noticed);
   });
 
   it('where the list is forbidden and connections drop: uncertain orders are left to a person', async () => {
