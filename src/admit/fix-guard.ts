@@ -1,8 +1,8 @@
-import { isSameContent } from '../ledger/entry.ts';
 import type { OtherSpelling } from '../ledger/adopt.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
+import { isSameContent } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
@@ -55,7 +55,9 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
     const digest = known.kind === 'accepted' ? known.compact.digest : known.entry.digest;
     const isSame = isSameContent(digest, digestOf(order.order));
     const how = `${order.number} differs from ${other}, which is ${state}${from} with ${isSame ? 'the same' : 'other'} items, only in case, spaces or leading zeros`;
-    const then = isSame ? 'discard it' : `enter ${other} to see both contents, and agree on the change with the supplier`;
+    const then = isSame
+      ? 'discard it'
+      : `enter ${other} to see both contents, and agree on the change with the supplier`;
     const message = `${how}. If it is the same order, ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
     return heldBack(order, OTHER_SPELLING, message);
   }
