@@ -75,6 +75,12 @@ export function countFields(cells: readonly string[], mapping: Mapping): number 
   return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name)))).length;
 }
 
+/** The row that has most of the columns, the first of several: there, a column is missing. */
+export function likeliestHeader<Row extends { cells: readonly string[] }>(rows: readonly Row[], mapping: Mapping) {
+  const [first] = rows;
+  return first && rows.reduce((a, b) => (countFields(b.cells, mapping) > countFields(a.cells, mapping) ? b : a), first);
+}
+
 export function defaultOf(field: Field, mapping: Mapping): string | undefined {
   switch (field) {
     case 'purchaseOrderNumber':
@@ -164,7 +170,7 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
   if (header.length === 1 && others !== undefined)
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
   if (header.length === 1)
-    return 'The first line that is not empty must be the header. If it is, ask your operator. For your operator: set delimiter in the mapping of its source.';
+    return 'The first line that is not empty must be the header. If it is, ask your operator. For your operator: set delimiter in the mapping of its source, if it is not a workbook.';
   const names = missing.map((field) => mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '));
   return `The first line that is not empty must be the header. If it is, add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. For your operator: fields in the mapping sets these names (docs/files.md).`;
 }

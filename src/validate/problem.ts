@@ -201,9 +201,9 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
 
 /** The readings of what people and programs write in place of a plain number. */
 function notANumberSentence(value: string, shown: string): string {
-  const escaped = escapeHidden(shown);
-  const likely = likelyQuantity(value);
-  if (likely === undefined) return `${escaped} is not a number; enter digits only, such as 12`;
+  const [escaped, likely] = [escapeHidden(shown), likelyQuantity(value)];
+  if (likely === undefined)
+    return `${escaped} is not a number; enter ${/^\d+[.,]\d+$/.test(value.trim()) ? 'it with the decimal sign of the other values' : 'digits only, such as 12'}`;
   return `${escaped} is not a plain number; it may mean ${likely}; enter digits only`;
 }
 

@@ -1,6 +1,6 @@
 import type { Mapping } from '../../config/config.ts';
 import { shorten } from '../../order/text.ts';
-import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.ts';
+import { columnNamed, countFields, FIELDS, hasNeededColumns, likeliestHeader } from '../columns.ts';
 import { watchSkippedRows } from '../skip-where.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Delimiter } from './dialect.ts';
@@ -47,7 +47,7 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (
   const warnings = () => warningsOf(counts, named.warnings(body.header?.cells ?? []));
   const body: TableBody = { header: undefined, take, end: takeFirst, lastRow: named.lastRow, warnings };
   function takeFirst(): void {
-    body.header ??= titles[0];
+    body.header ??= likeliestHeader(titles, mapping);
   }
 
   function take(rows: readonly Row[]): readonly Row[] {
@@ -103,7 +103,7 @@ function headerAt(row: Row, titles: Row[], extra: number, mapping: Mapping): Row
     return widened(row, extra);
   }
   titles.push(row);
-  return titles.length > MOST_TITLES ? titles[0] : undefined;
+  return titles.length > MOST_TITLES ? likeliestHeader(titles, mapping) : undefined;
 }
 
 function isHeader({ cells, line }: Row, mapping: Mapping): boolean {

@@ -17,6 +17,15 @@ test('names of columns may be wrapped, or contain characters that nobody sees', 
   await expect(readText(nul)).rejects.toMatchObject({ remedy: 'Enter the name again without it.' });
 });
 
+test('a column that is missing is reported in the line that has the others', async () => {
+  const text = 'Orders of week 48\n\npurchaseOrderNumber,articleCode,Amount\n1,A,1\n';
+  await expect(readText(text)).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^Missing columns in line 3: quantity.* It has "purchaseOrderNumber", "articleCode", "Amount"\.$/,
+    ),
+  });
+});
+
 describe('rows of a list that are not data', () => {
   test('are titles, separator lines, repeated headers and blank rows: they are skipped and counted', async () => {
     const rows = [
