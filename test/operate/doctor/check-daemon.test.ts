@@ -205,13 +205,13 @@ describe('what daemons share', () => {
   it('warns of a daemon of this machine that was started with another configuration', async () => {
     const config = configWith('');
     const beat = async (configuration: string, host = hostname()) => {
-      const daemon = { pid: 7, version: buildOf(), host, since: 1, configuration };
+      const daemon = { pid: process.pid, version: buildOf(), host, since: 1, configuration };
       await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
       await store.redis.zadd(store.keys.daemons, 1, 'd');
       return (await checkDaemon(store, config)).map(({ check, message }) => `${check}: ${message}`).join('\n');
     };
     await store.redis.hset(store.keys.identity, 'epoch', 'e');
-    const warning = `daemon: process 7 was started with another configuration than ${config.file}`;
+    const warning = `daemon: process ${process.pid} was started with another configuration than ${config.file}`;
     expect(await beat(configurationOf(config))).not.toContain(warning);
     const added = { ...config, sources: [...config.sources, ...config.sources] };
     expect(await beat(configurationOf(added))).toContain(warning);
