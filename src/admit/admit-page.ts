@@ -15,7 +15,7 @@ import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
-import { createFixGuard } from './fix-guard.ts';
+import { createOrderGuard } from './order-guard.ts';
 import type { FileFacts, Plan } from './plan.ts';
 import * as planning from './plan.ts';
 
@@ -32,9 +32,9 @@ export type AdmitPageDeps = {
 type Fresh = Plan & { admission: Extract<Plan['admission'], { kind: 'queue' }> };
 
 /** What the steps of admission share. */
-type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters; guard: FixGuard };
+type Admitting = AdmitPageDeps & { knownInvalid: KnownInvalid; deadLetters: DeadLetters; guard: OrderGuard };
 
-type FixGuard = ReturnType<typeof createFixGuard>;
+type OrderGuard = ReturnType<typeof createOrderGuard>;
 
 /**
  * Builds the step that admits a page of a batch's orders, ledger first, then queue. All rules of admission apply here:
@@ -43,7 +43,7 @@ type FixGuard = ReturnType<typeof createFixGuard>;
 export function createAdmitPage(deps: AdmitPageDeps) {
   const { store, ledger, batches } = deps;
   const { redis, keys } = store;
-  const guard = createFixGuard({ redis, keys, ledger, batches });
+  const guard = createOrderGuard({ redis, keys, ledger, batches });
   const line = { ...deps, guard, knownInvalid: createKnownInvalid(store), deadLetters: createDeadLetters(store) };
 
   return async (found: Batch, orders: readonly CheckedOrder[], file: FileFacts): Promise<void> => {

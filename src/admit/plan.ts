@@ -3,13 +3,12 @@ import { cancelledResult, type Entry, isSameContent, type Known, type StoredResu
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
 import { digestOf, fingerprintOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import { OTHER_SPELLING } from '../order/other-reading.ts';
 import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
-import type { Corrects } from './fix-guard.ts';
+import type { Corrects } from './order-guard.ts';
 
 /** How a page of a file is admitted: its size decides about jobs, a fix file is sent deliberately, and `otherReadings` may be allowed. */
 export type FileFacts = { records: number; isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects | undefined };

@@ -103,20 +103,20 @@ export type End = 'done' | 'held' | 'waited' | 'interrupted';
 
 type Ended = { end: End; notTaken: NotTaken[] };
 
-/** Milliseconds between two checks of whether the run is done, and for the longest one. */
+/** Milliseconds between two checks of whether the run is done; and for one, while Redis may be lost: what a timer can wait. */
 const LOOK_AGAIN = 100;
-const LONGEST_LOOK = 5_000;
+const [LEAST_LIMIT, MOST_LIMIT] = [5_000, 2_147_483_647];
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
 export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock, signal: AbortSignal): Promise<Ended> {
   const until = clock.monotonic() + maxWait;
   let notTaken: NotTaken[] | undefined;
   void daemon.takePresent().then((left) => (notTaken = left));
+  const limit = () => Math.min(Math.max(until - clock.monotonic(), LEAST_LIMIT), MOST_LIMIT);
   const ended = (end: End) => ({ end, notTaken: notTaken ?? [] });
   while (!signal.aborted) {
     daemon.outdated.throwIfAborted();
-    // Redis may be lost, and not answer.
-    const end = notTaken && (await within(LONGEST_LOOK, endOf(daemon), clock, signal));
+    const end = notTaken && (await within(limit(), endOf(daemon), clock, signal));
     if (end) return ended(end);
     if (clock.monotonic() >= until) return ended('waited');
     await clock.sleep(LOOK_AGAIN, signal);

@@ -109,6 +109,9 @@ export const ALREADY_CORRECTED = 'already-corrected';
 /** Problem code of an order in a fix file with the number of one that needs a person, and none of its rows. */
 export const ROWS_LEFT_OUT = 'rows-left-out';
 
+/** Problem code of an order whose number an order of another file has in another spelling. */
+export const OTHER_SPELLING = 'other-spelling';
+
 /** What follows from a row that was in doubt and is settled, after what became of it. `lackIn` reads it. */
 export const ROW_SETTLED =
   ': it is no row of this order any more, so do not add it here. If nothing else is wrong, send this order as it is';

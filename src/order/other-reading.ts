@@ -4,9 +4,6 @@ import { wrongEncoding } from './wrong-encoding.ts';
 /** How a person may read a number or an article that is written otherwise; `why` continues "because". */
 export type OtherReading = { reading: string; why: string };
 
-/** Problem code of an order whose number an order of another file has in another spelling. */
-export const OTHER_SPELLING = 'other-spelling';
-
 /** Letters, digits and what commonly separates them; nearly every text. */
 const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9 _/.-]*[A-Za-z0-9])?$/;
 

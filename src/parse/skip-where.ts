@@ -26,7 +26,7 @@ function rulesOf(mapping: Mapping): Rule[] {
  * same order: many lists have it only in the first row.
  */
 function createDecision() {
-  let last = { number: '', isKept: new Map<Rule, boolean>() };
+  let last = { number: '', isKept: new Map<Rule, boolean>(), isLeftOut: false };
   const partly = new Set<string>();
 
   function decide(rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined): boolean {
@@ -38,21 +38,25 @@ function createDecision() {
       isKept.set(rule, isBlank ? last.isKept.get(rule) === true : rule.has(text) === (rule.by === 'onlyWhere'));
     }
     const leftOutBy = rules.find((rule) => isKept.get(rule) === false);
-    const wasKept = [...last.isKept.values()].every(Boolean);
-    if (number !== '' && number === last.number && wasKept !== (leftOutBy === undefined)) partly.add(number);
-    last = { number: number === '' ? last.number : number, isKept };
+    const isLeftOut = leftOutBy !== undefined;
+    const isPartly = number !== '' && number === last.number && isLeftOut !== last.isLeftOut;
+    if (isPartly && partly.size < MOST_PARTLY) partly.add(number);
+    last = { number: number === '' ? last.number : number, isKept, isLeftOut };
     if (leftOutBy === undefined) return false;
     const text = textFor(leftOutBy) ?? '';
-    const value = leftOutBy.values.size < MOST_VALUES ? shorten(text, 40) : OTHERS;
-    leftOutBy.values.set(value, (leftOutBy.values.get(value) ?? 0) + 1);
+    const { values } = leftOutBy;
+    const short = shorten(text, 40);
+    const value = values.has(short) || values.size < MOST_VALUES ? short : OTHERS;
+    values.set(value, (values.get(value) ?? 0) + 1);
     return true;
   }
 
   return { decide, partly };
 }
 
-/** Values that are counted apart, and orders that are named. */
+/** Values that are counted apart, orders that are kept, and those that are named. */
 const MOST_VALUES = 10;
+const MOST_PARTLY = 1_000;
 const MOST_NAMED = 5;
 const OTHERS = 'others';
 
@@ -134,10 +138,8 @@ export function watchSkippedObjects(mapping: Mapping) {
 /** A person may not expect that a part of an order is sent. */
 function partlyText(partly: ReadonlySet<string>): string[] {
   if (partly.size === 0) return [];
-  const [first, more] = [
-    [...partly].slice(0, MOST_NAMED).map((one) => JSON.stringify(shorten(one, 60))),
-    partly.size - MOST_NAMED,
-  ];
+  const first = [...partly].slice(0, MOST_NAMED).map((one) => JSON.stringify(shorten(one, 60)));
+  const more = partly.size - MOST_NAMED;
   const named = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   return [`Only some rows of these orders were skipped, and the others count as the complete order: ${named}.`];
 }

@@ -408,11 +408,7 @@ it('while the API cannot be reached, pages say so without network errors, which 
 
 it('a row without a number leads from the page of its file to the page on which it is corrected', async () => {
   await using other = await openWorkplace();
-  const running = other.start(['start']);
-  const own = Number(await until('ready', () => /"adminPort":(\d+)/.exec(running.out())?.[1]));
-  const { url } = JSON.parse((await other.run(['dashboard', '--json'])).out) as { url: string };
-  const headers = { cookie: await signIn(url) };
-  const load = async (path: string) => (await fetch(`http://127.0.0.1:${own}${path}`, { headers })).text();
+  const { load } = await openPages(other);
   await other.drop('rows.csv', `${HEAD}\nPO-1,NEW,A,1\n,NEW,B,2\n`);
   const report = await until('the report', async () =>
     (await other.reportsNow()).find(({ state }) => state === 'finished'),

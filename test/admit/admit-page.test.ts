@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAdmitPage } from '../../src/admit/admit-page.ts';
-import type { Corrects } from '../../src/admit/fix-guard.ts';
+import type { Corrects } from '../../src/admit/order-guard.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';

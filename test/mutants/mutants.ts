@@ -815,7 +815,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the hold of a row whose own order was sent since',
-    file: 'src/admit/fix-guard.ts',
+    file: 'src/admit/order-guard.ts',
     find: 'if (no < from.no) return undefined;',
     replace: 'if (no >= 0) return undefined;',
     tests: ['test/admit/admit-page.test.ts', 'test/end-to-end/round-trip.test.ts'],
@@ -1167,8 +1167,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the hold of a number that another file has in another spelling',
-    file: 'src/admit/fix-guard.ts',
-    find: 'return one === undefined || isMeant ? order : checked(order, no, one);',
+    file: 'src/admit/order-guard.ts',
+    find: 'return one === undefined || !order.valid || isMeant(order) ? order : checked(order, no, one);',
     replace: 'return order;',
     tests: ['test/admit/admit-page.test.ts'],
   },
@@ -1540,7 +1540,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'leading zeros that a spreadsheet took away',
-    file: 'src/admit/fix-guard.ts',
+    file: 'src/admit/order-guard.ts',
     find: 'if (was === undefined || own !== null) return order;',
     replace: 'if (was !== null || own !== null) return order;',
     tests: ['test/end-to-end/round-trip.test.ts'],
@@ -1759,7 +1759,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'holding a row with the number of another order that needs a person',
-    file: 'src/admit/fix-guard.ts',
+    file: 'src/admit/order-guard.ts',
     find: 'records.some((record) => mayBeRowOf(number, record, corrects))',
     replace: 'records.length >= 0',
     tests: ['test/admit/admit-page.test.ts'],

@@ -54,7 +54,10 @@ export function doubtSettled(
 
 /** An order of a cancelled file that was being sent, or waited for its turn, at that moment. */
 export function orderWithdrawn(log: Log, facts: { batch: string; order: string }): void {
-  log.info({ event: 'order-withdrawn', ...facts }, 'the file of the order was cancelled; the order is not sent');
+  log.info(
+    { event: 'order-withdrawn', ...facts },
+    'the file of the order was cancelled or has ended; the order is not sent',
+  );
 }
 
 /** The API's list shows an order more than once. */

@@ -1,4 +1,4 @@
-import { type Corrects, createFixGuard } from '../../admit/fix-guard.ts';
+import { type Corrects, createOrderGuard } from '../../admit/order-guard.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { type CheckedOrder, firstItems } from '../../order/order.ts';
@@ -80,7 +80,7 @@ export async function checkCorrection(file: FileToCheck, context: CheckContext):
 async function guarded(order: CheckedOrder | undefined, corrects: Corrects | undefined, context: CheckContext) {
   if (!order?.valid) return order;
   const { ledger, batches, store } = context;
-  const guard = createFixGuard({ redis: store.redis, keys: store.keys, ledger, batches });
+  const guard = createOrderGuard({ redis: store.redis, keys: store.keys, ledger, batches });
   const rows = (await guard.rows({ batch: '', no: 0 }, [order], corrects)).get(order);
   return rows !== undefined && 'valid' in rows ? rows : order;
 }

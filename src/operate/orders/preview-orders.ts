@@ -1,5 +1,5 @@
 import { type Admission, admit } from '../../admit/admission.ts';
-import { createSpellingGuard } from '../../admit/fix-guard.ts';
+import { createSpellingGuard } from '../../admit/order-guard.ts';
 import type { Variables } from '../../config/variables.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';

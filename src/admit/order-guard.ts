@@ -7,9 +7,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
-import { OTHER_SPELLING } from '../order/other-reading.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 
@@ -19,7 +18,7 @@ type Deps = Pick<Store, 'redis' | 'keys'> & {
 };
 
 /** Holds orders that another order of the ledger puts in doubt. */
-export function createFixGuard(deps: Deps) {
+export function createOrderGuard(deps: Deps) {
   const withoutZeros = createZeroGuard(deps);
   const withoutOtherSpelling = createSpellingGuard(deps);
   const { remember } = createRowClaims(deps);
@@ -67,12 +66,14 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
     return Promise.all(
       page.map(async (order, i) => {
         const one = others[i];
-        const isMeant = !order.valid || order.records.some(({ isConfirmed }) => isConfirmed);
-        return one === undefined || isMeant ? order : checked(order, no, one);
+        return one === undefined || !order.valid || isMeant(order) ? order : checked(order, no, one);
       }),
     );
   };
 }
+
+/** A person confirmed it as it is written. */
+const isMeant = ({ records }: CheckedOrder): boolean => records.some(({ isConfirmed }) => isConfirmed);
 
 /** Maximum length of numbers with leading zeros that are searched. */
 const LONGEST = 40;
@@ -83,7 +84,7 @@ const LONGEST = 40;
  */
 function createZeroGuard({ ledger, redis, keys }: Deps) {
   return async (order: CheckedOrder): Promise<CheckedOrder> => {
-    if (!order.valid || !isBare(order.number) || order.records.some(({ isConfirmed }) => isConfirmed)) return order;
+    if (!order.valid || !isBare(order.number) || isMeant(order)) return order;
     const padded = Array.from({ length: LONGEST - order.number.length }, (_, i) => '0'.repeat(i + 1) + order.number);
     const [own, ...others] = await redis.hmget(keys.waiting, order.number, ...padded);
     const was = padded[others.findIndex((marks) => marks !== null)];
