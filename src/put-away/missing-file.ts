@@ -44,16 +44,21 @@ export async function settleGone(
 ): Promise<string | undefined> {
   const total = await countAdmitted(batch, { ...side, ...store });
   if (inspection !== undefined) {
-    const warnings = new Set([goneText(name, total, inspection.orders), ...inspection.warnings]);
+    const claimedIn = await store.redis.hget(store.keys.batch(batch), 'claimedIn');
+    const gone = goneText(name, total, inspection.orders, { isKnown: claimedIn === side.batches.epoch() });
+    const warnings = new Set([gone, ...inspection.warnings]);
     await side.batches.inspected(batch, { ...inspection, warnings: [...warnings] });
   }
   return (await side.batches.admitted(batch, total, since)) ? (inspection?.sha256 ?? '') : undefined;
 }
 
-/** The warning of a cancelled batch whose file is gone. */
-function goneText(file: string, read: number, all: number | undefined): string {
-  const unread = all === undefined ? 'its other orders' : counted(all - read, 'order');
-  return `${file} was missing when its batch was cancelled: ${unread} of it were not read and not sent.`;
+/** The warning of a cancelled batch whose file is gone; `isKnown`: Redis forgot nothing since the file was taken. */
+function goneText(file: string, read: number, all: number | undefined, { isKnown }: { isKnown: boolean }): string {
+  const unread = all === undefined ? 'its other orders' : `${counted(all - read, 'order')} of it`;
+  const sent = isKnown
+    ? ' and not sent.'
+    : '. Redis may have lost that they were sent before: po-sync explain NUMBER says of each whether the API has it.';
+  return `${file} was missing when its batch was cancelled: ${unread} were not read${sent}`;
 }
 
 /**

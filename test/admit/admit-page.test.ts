@@ -542,7 +542,7 @@ it('a cancellation names what was accepted before, and that the rest of the file
     '1 order of b1 cancelled; the rest of the file, 200 orders, is cancelled as it is read.',
   );
   expect(cancelledText(batch, { cancelled: 1, accepted: 0, underWay: 0, reading: false, unread: 200 })).toBe(
-    '1 order of b1 cancelled; 200 orders of the file were not read and not sent.',
+    '1 order of b1 cancelled; 200 orders of the file were not read and will not be sent.',
   );
   expect(cancelledText(batch, { cancelled: 2, accepted: 0, underWay: 0, reading: false })).toBe(
     '2 orders of b1 cancelled.',

@@ -160,6 +160,42 @@ it.each([
   expect(place.stored().size).toBe(counts.accepted);
 });
 
+it('of a cancelled file that is gone together with its report, no report says that its orders were not sent when Redis lost that', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = () => place.run(['start', '--once', '--max-wait', '20s']);
+  await once();
+  const restore = await snapshotOf(client);
+  await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
+  await once();
+  const [before] = await place.reportsNow();
+  const keys = keysOf('staging', place.api.baseUrl);
+  const batch = before?.batch ?? '';
+  const known = await client.hgetall(keys.batch(batch));
+  expect(known['claimedIn']).toMatch(/./);
+
+  // It was inspected, and nothing of it was admitted. A person removed the report meanwhile.
+  await restore();
+  const { source = '', kind = '', name = '', path: from = '', startedAt = '', no = '', inspection = '' } = known;
+  const { claimedIn = '' } = known;
+  await client.hset(keys.batch(batch), { batch, source, kind, name, path: from, startedAt, no, lastAt: startedAt });
+  await client.hset(keys.batch(batch), { state: 'reading', claimedIn, inspection });
+  await client.hset(keys.batchNames, no, batch);
+  await client.zadd(keys.batches, startedAt, batch);
+  await client.sadd(keys.active, batch);
+  await rm(path.join(place.reports, batch), { recursive: true });
+  expect((await once()).code).toBe(2);
+  expect((await place.run(['batches', 'cancel', batch, '--yes'])).code).toBe(0);
+  await once();
+  const [after] = await place.reportsNow();
+  expect(after?.warnings.join()).toContain(
+    '2 orders of it were not read. Redis may have lost that they were sent before',
+  );
+  expect((await place.run(['explain', 'GOOD-1'])).out).toContain('accepted');
+  expect(place.stored().size).toBe(2);
+});
+
 /** What Redis has, and its return to that. */
 async function snapshotOf(client: Redis): Promise<() => Promise<void>> {
   const keys = await client.keys('*');

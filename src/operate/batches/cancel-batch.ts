@@ -90,7 +90,7 @@ export function cancelledText({ batch }: Pick<Batch, 'batch'>, end: Cancelled, l
       ? `the rest of the file${unread > 0 ? `, ${counted(unread, 'order')},` : ''} is cancelled as it is read`
       : '',
     !reading && unread > 0
-      ? `${counted(unread, 'order')} of the file ${unread === 1 ? 'was' : 'were'} not read and not sent`
+      ? `${counted(unread, 'order')} of the file ${unread === 1 ? 'was' : 'were'} not read and will not be sent`
       : '',
   ].filter((text) => text !== '');
   const more = kept.length === 0 ? '' : `; ${kept.join('; ')}`;
