@@ -203,8 +203,10 @@ export function cellsOf(record: SourceRecord | undefined): readonly string[] | u
   return record?.kind === 'row' ? record.cells : undefined;
 }
 
+const LEAVES_OPEN = /: reading it leaves (?:it|them) open\.$/;
+
 /** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
-export const isLeftOut = (warning: string): boolean => warning.endsWith(' open when it was read.');
+export const isLeftOut = (warning: string): boolean => LEAVES_OPEN.test(warning);
 
 /** The cells of a row, and behind them those of the columns that its fix file came back without: they are unchanged. */
 export function withOriginal(own: string[], original: readonly string[] | undefined, columns: Columns): string[] {
@@ -234,7 +236,8 @@ export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySe
   if (rest === 0) return [];
   const hasRows = [...originals.open].some((place) => originals.numbers.get(place) === '');
   const what = hasRows ? 'orders and rows without a number' : 'orders';
-  const stay = `${rest === 1 ? 'is' : 'are'} not in this file and stayed open when it was read.`;
+  // True before the file is read, and after others were closed.
+  const stay = `${rest === 1 ? 'is' : 'are'} not in this file: reading it leaves ${rest === 1 ? 'it' : 'them'} open.`;
   return [`${rest} of the ${originals.open.size} ${what} of ${fileTitle(originals)} that needed a person ${stay}`];
 }
 
