@@ -64,6 +64,34 @@ export function problemText({ field, message }: Pick<Problem, 'field' | 'message
 /** A message that begins with its verb: the field is its subject. */
 const NEEDS_SUBJECT = /^(?:is|has|contains|occurs|can) /;
 
+/** Equal problems that are shown, places of the others that are named, and problems that are told apart. */
+const MOST_EQUAL = 3;
+const MOST_PLACES = 10;
+const MOST_KINDS = 1_000;
+
+/** Problems that say the same as `problem`; `places`: the first of them. */
+type Repeat = { problem: Problem; times: number; places: { at: string; order: string }[] };
+
+/** Finds problems of one file that say the same as others. */
+export function createRepeats() {
+  const kinds = new Map<string, Repeat>();
+  return {
+    /** Whether so many equal ones came before that this one is only counted. */
+    holds(problem: Problem, order: string): boolean {
+      const { code, field, value, message, line, pointer = '' } = problem;
+      // A message can name the lines of other rows.
+      const key = [code, field, value, message.replace(/\bline \d+/g, '')].join('\0');
+      const kind = kinds.get(key) ?? { problem, times: -MOST_EQUAL, places: [] };
+      kind.times += 1;
+      if (kinds.has(key) || kinds.size < MOST_KINDS) kinds.set(key, kind);
+      if (kind.times <= 0) return false;
+      if (kind.places.length < MOST_PLACES) kind.places.push({ at: pointer === '' ? `line ${line}` : pointer, order });
+      return true;
+    },
+    held: (): Repeat[] => [...kinds.values()].filter(({ times }) => times > 0),
+  };
+}
+
 /** The form of the input, which its fix file repeats. `header` is absent for JSON. */
 export type FileShape = {
   format: FileFormat;

@@ -35,6 +35,9 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
     list: 'ok',
   });
   const shown = await place.run(['check', '--preview', 'next.csv']);
+  expect(shown.out).toContain(
+    'next.csv: 6 orders, 1 new, 1 duplicate, 2 in conflict, 1 invalid, 1 waiting for a person\n',
+  );
   expect(shown.out).toContain("Compared with the ledger and the API's list:\n        1  new: would be sent\n");
   expect(shown.out).toContain('2  conflict: known with different content: PO-2, PO-5');
   expect(shown.out).toContain('First order as it would be sent:\n{\n  "purchaseOrderNumber": "PO-3"');

@@ -141,6 +141,10 @@ it('the answer says of a settled order of an export whether it was corrected, wh
   await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
   const [first] = await place.reportsNow();
   expect((await place.fix(first, (text) => text.replace('"none"', '7')))?.counts).toMatchObject({ accepted: 1 });
+  const next = [...orders, order('PO-4', 'A'), order('PO-5', 'A', 'none')];
+  await writeFile(path.join(place.folder, 'next.json'), JSON.stringify(next));
+  const preview = await place.run(['check', '--preview', '--source', 'erp', 'next.json']);
+  expect(preview.out).toContain('next.json: 5 orders, 1 new, 1 duplicate, 1 invalid, 2 settled\n');
   expect(await place.version(...orders, order('PO-4', 'A'))).toEqual([
     'duplicate known-settled yes',
     'duplicate known-settled no',

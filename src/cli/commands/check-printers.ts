@@ -1,11 +1,10 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
 import type { OrderToSend, StatusValues } from '../../operate/orders/check-file.ts';
-import type { Preview } from '../../operate/orders/preview-orders.ts';
-import { unreadText } from '../../operate/orders/preview-orders.ts';
+import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
-import type { FileFormat, Problem } from '../../order/record.ts';
+import { createRepeats, type FileFormat, type Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
 import { openText } from '../../report/story.ts';
@@ -107,14 +106,15 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
   return {
     begin: () => undefined,
     file(file, mappingOf) {
-      const shortened = createShortener();
+      const repeats = createRepeats();
       const advice = createAdvice(mappingOf);
       let isListed = false;
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
         onProblem(problem, order, isNameless) {
           advice.add([problem]);
-          shell.out(problemText(file, problem, shortened(problem), isNameless ? '' : order));
+          const shown = isNameless ? '' : order;
+          if (!repeats.holds(problem, shown)) shell.out(problemText(file, problem, shown));
         },
         async onOrders(orders) {
           isListed = true;
@@ -122,8 +122,10 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
             shell.out(`${printable(`${file}:${line}: would be sent: `)}${escapeHiddenInJson(JSON.stringify(order))}\n`);
         },
         done(checked) {
-          const statuses = checked.statuses.map((one) => `${file}: ${statusText(one)}`);
-          for (const line of [...statuses, ...advice.lines()]) shell.out(`${printable(line)}\n`);
+          const facts = [...repeatTexts(repeats), ...checked.statuses.map(statusText)].map(
+            (line) => `${file}: ${line}`,
+          );
+          for (const line of [...facts, ...advice.lines()]) shell.out(`${printable(line)}\n`);
           shell.out(resultText(file, isListed ? { ...checked, first: undefined } : checked));
         },
         failed: (error) => shell.err(failureText(file, error)),
@@ -141,7 +143,9 @@ function formatText(file: string, format: FileFormat, records: number, { warning
   const isSet = decimal !== 'auto';
   const facts = [
     format.gzip === true ? `${format.type} in gzip` : format.type,
-    format.delimiter === undefined ? undefined : `delimiter ${delimiterName(format.delimiter)}`,
+    format.delimiter === undefined
+      ? undefined
+      : `delimiter ${format.delimiter === '\t' ? 'tab' : JSON.stringify(format.delimiter)}`,
     format.encoding,
     format.decimal === undefined
       ? undefined
@@ -151,55 +155,55 @@ function formatText(file: string, format: FileFormat, records: number, { warning
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
   const names = unused.slice(0, MOST_NAMED).map((name) => shorten(name.trim(), 40));
-  const more = unused.length > names.length ? ` and ${unused.length - names.length} more` : '';
+  const more = unused.length > MOST_NAMED ? ` and ${unused.length - MOST_NAMED} more` : '';
   const ignored = names.length === 0 ? '' : printable(`${file}: columns that are not sent: ${names.join(', ')}${more}`);
   const rows = counted(records, isTable ? 'row' : 'object');
   return `${printable(file)}: ${known}; ${rows}\n${ignored === '' ? '' : `${ignored}\n`}${lines.join('')}`;
 }
 
-/** Advice that is longer is shown once for each kind of problem. */
-const LONG_ADVICE = 80;
-
-/** Shortens the message of a problem: where it ends like an earlier one of its kind, it names the line of that one. */
-function createShortener(): (problem: Problem) => string {
-  const known = new Map<string, Problem[]>();
-  return (problem) => {
-    const { code, message } = problem;
-    const others = known.get(code) ?? [];
-    const ends = others.map((other) => ({ end: sharedEnd(message, other.message), line: other.line }));
-    const [best] = ends.toSorted((a, b) => b.end.length - a.end.length);
-    if (best !== undefined && best.end.length > LONG_ADVICE)
-      return `${message.slice(0, -best.end.length)}as for line ${best.line}`;
-    if (others.length < MOST_NAMED) known.set(code, [...others, problem]);
-    return message;
-  };
+/** Problems that say the same as others, each with its places: a file without its mapping has them in every order. */
+function repeatTexts({ held }: ReturnType<typeof createRepeats>): string[] {
+  return held().map(({ problem, times, places }) => {
+    const named = places.map(({ at, order }) => `${at}${order === '' ? '' : ` of order ${shorten(order, 60)}`}`);
+    const rest = times > named.length ? `, and ${count(times - named.length)} more (--json lists all)` : '';
+    return `${count(times)} more like it: ${saidText(problem)}. Also at ${named.join(', ')}${rest}`;
+  });
 }
 
-/** The clauses and sentences with which both texts end, never the first. */
-function sharedEnd(text: string, other: string): string {
-  let same = 0;
-  while (same < text.length && text.at(-1 - same) === other.at(-1 - same)) same += 1;
-  const end = text.slice(text.length - same);
-  const begin = end.search(/(?<=[:;.] )/);
-  return begin < 0 ? '' : end.slice(begin);
+/** `quantity: "1 dozen" is not a number; write digits only, such as 12`. */
+function saidText({ field, value, message }: Problem): string {
+  const isQuoted = value === '' || message.includes(JSON.stringify(value).slice(0, 20));
+  return `${field === '' ? '' : `${field}: `}${message}${isQuoted ? '' : `, found ${JSON.stringify(value)}`}`;
 }
 
 /** `orders.csv:8: quantity: "1 dozen" is not a number; write digits only, such as 12 (order PO-1)`. */
-function problemText(file: string, problem: Problem, text: string, order: string): string {
-  const { line, pointer, field, value, message } = problem;
-  const place = pointer === undefined || pointer === '' ? '' : ` ${pointer}`;
-  const column = field === '' ? '' : `${field}: `;
-  const isQuoted = value === '' || message.includes(JSON.stringify(value).slice(0, 20));
-  const found = isQuoted ? '' : `, found ${JSON.stringify(value)}`;
+function problemText(file: string, problem: Problem, order: string): string {
+  const { line, pointer = '' } = problem;
+  const place = pointer === '' ? '' : ` ${pointer}`;
   const whose = order === '' ? '' : ` (order ${shorten(order, 60)})`;
-  return `${printable(`${file}:${line}:${place} ${column}${text}${found}${whose}`)}\n`;
+  return `${printable(`${file}:${line}:${place} ${saidText(problem)}${whose}`)}\n`;
 }
 
 /** The counts, and the first order as it would be sent. */
 function resultText(file: string, { orders, nameless, invalid, first, preview }: CheckedFile): string {
-  const verdict = orders === 0 ? 'nothing to send' : invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
+  const checked = invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
+  const verdict = orders === 0 ? 'nothing to send' : preview === undefined ? checked : comparedText(preview);
   const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
   return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;
+}
+
+/** Every order once: one of an export that failed a check can be settled since. */
+function comparedText({ duplicate, waiting, knownBefore, ...preview }: Preview): string {
+  const before = knownBefore ?? { waiting: 0, settled: 0 };
+  const parts: [number, string][] = [
+    [preview.new, 'new'],
+    [duplicate - before.waiting - before.settled, 'duplicate'],
+    [preview.conflict, 'in conflict'],
+    [preview.invalid, 'invalid'],
+    [waiting + before.waiting, 'waiting for a person'],
+    [before.settled, 'settled'],
+  ];
+  return parts.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : [])).join(', ');
 }
 
 function previewText(preview: NonNullable<CheckedFile['preview']>): string {
@@ -243,8 +247,4 @@ function failureText(file: string, error: PoSyncError): string {
   const { line } = error.facts;
   const place = line === undefined ? '' : `:${line}`;
   return `${printable(`${file}${place}: ${error.code}: `)}${describe(error).split('\n').map(printable).join('\n')}\n`;
-}
-
-function delimiterName(delimiter: string): string {
-  return delimiter === '\t' ? 'tab' : JSON.stringify(delimiter);
 }
