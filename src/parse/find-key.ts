@@ -119,3 +119,9 @@ export function isBlank(value: unknown): boolean {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
+
+/** A value as its JSON text; "" when there is none. */
+export function shown(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
+}

@@ -5,25 +5,23 @@ import { type Item, keptAsRead, type ReadItem } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
-import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
+import { type Found, find, isBlank, isObject, shown, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import {
   isAbsent,
   isRecord,
   itemsElsewhere,
-  keysBeside,
   listsBeside,
+  namesBeside,
   type ObjectRules,
   problemAt,
   quantityOf,
   SHOWN_KEYS,
-  shown,
-  stateIn,
   textIn,
 } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 import { isOnlyDone } from './said-beside.ts';
-import { reportSaid } from './said-in-object.ts';
+import { reportSaid, stateIn } from './said-in-object.ts';
 
 /**
  * One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is,
@@ -177,7 +175,8 @@ function itemOf(item: unknown, place: Place, rules: ObjectRules, problems: Probl
   const read = quantityOf(found, rules.mapping);
   if ('value' in read) return [{ articleCode, quantity: read.value }];
   const value = found.isAmbiguous ? found.keys : isAbsent(found) ? '' : shown(found.value);
-  problems.push(problemAt(read.fault, found, place, value, read.fault === 'missing' ? keysBeside(item, found) : value));
+  const detail = read.fault === 'missing' ? namesBeside(item, found, 'quantity', rules.mapping) : value;
+  problems.push(problemAt(read.fault, found, place, value, detail));
   return [];
 }
 

@@ -1,10 +1,9 @@
 import type { Mapping } from '../config/config.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
+import { type Found, find, isBlank, isObject, shown, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
 import { likelyQuantityOf, textOrReadingFault } from './check-row.ts';
 import { type Fault, problemOf } from './problem.ts';
@@ -29,7 +28,8 @@ export function textIn(value: object, field: TextField, place: Place, rules: Obj
     : text === undefined
       ? notText(found)
       : textOrReadingFault(text, mapping);
-  if (fault === 'missing') problems.push(problemAt(fault, found, place, shown(found.value), keysBeside(value, found)));
+  if (fault === 'missing')
+    problems.push(problemAt(fault, found, place, shown(found.value), namesBeside(value, found, field, mapping)));
   else if (fault)
     problems.push(problemAt(fault, found, place, found.isAmbiguous ? found.keys : (text ?? shown(found.value))));
   if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
@@ -39,20 +39,6 @@ export function textIn(value: object, field: TextField, place: Place, rules: Obj
 
 function notText(found: Found): Fault {
   return isAbsent(found) ? 'missing' : 'not-text';
-}
-
-export function stateIn(
-  value: object,
-  place: Place,
-  mapping: Mapping,
-  problems: Problem[],
-  names: readonly string[] = mapping.fields.orderState,
-): void {
-  const found = find(value, names);
-  const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
-  const state = isAbsent(found) ? preset : textOf(found.value);
-  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }
 
 export function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
@@ -83,6 +69,21 @@ export function keysBeside(value: object, found: Found): string {
   if (found.value !== undefined) return '';
   const keys = Object.keys(value).slice(0, SHOWN_KEYS);
   return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+}
+
+const WORDS = { purchaseOrderNumber: 'order number', articleCode: 'article code', quantity: 'quantity' } as const;
+
+/** As `keysBeside`, and which of them the mapping can name as this field. */
+export function namesBeside(value: object, found: Found, field: keyof typeof WORDS, { fields }: Mapping): string {
+  const known = Object.values(fields).map((names) => find(value, names).name);
+  const names = Object.entries(value).flatMap(([key, inner]) => {
+    const inside = isObject(inner) ? Object.entries(inner).map(([name, one]) => [`${key}.${name}`, one] as const) : [];
+    return [[key, inner] as const, ...inside].flatMap(([name, one]) => (textOf(one) ? name : []));
+  });
+  const others = names.filter((name) => !known.includes(name)).slice(0, SHOWN_KEYS);
+  if (found.value !== undefined || others.length === 0) return keysBeside(value, found);
+  const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
+  return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
 }
 
 /** Whether an object has an article with a quantity, or an order number with items. */
@@ -122,9 +123,3 @@ export function listsBeside(value: object, found: Found, mapping: Mapping): stri
 
 /** Keys in a message. */
 export const SHOWN_KEYS = 10;
-
-/** A value as its JSON text; "" when there is none. */
-export function shown(value: unknown): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
-}

@@ -1,9 +1,11 @@
+import type { Mapping } from '../config/config.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
 import { pointerStep } from '../order/text.ts';
 import { calledOffRules, ruleFor } from '../parse/columns.ts';
-import { find, isObject, TEXT_KEY, textOf } from '../parse/find-key.ts';
-import { type ObjectRules, problemAt, shown } from './object-fields.ts';
+import { find, isObject, shown, TEXT_KEY, textOf } from '../parse/find-key.ts';
+import { isAbsent, type ObjectRules, problemAt } from './object-fields.ts';
 import { problemOf } from './problem.ts';
 import { saidBeside } from './said-beside.ts';
 
@@ -43,4 +45,19 @@ function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, 
 
 function pointerTo({ pointer = '' }: Place, key: string): string {
   return `${pointer}${pointerStep(key)}`;
+}
+
+/** Reports a state in which no order can be created. */
+export function stateIn(
+  value: object,
+  place: Place,
+  mapping: Mapping,
+  problems: Problem[],
+  names: readonly string[] = mapping.fields.orderState,
+): void {
+  const found = find(value, names);
+  const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
+  const state = isAbsent(found) ? preset : textOf(found.value);
+  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
+  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }

@@ -388,11 +388,29 @@ describe('JSON', () => {
     );
     const said = orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ value, message }) => [value, message])));
     expect(said).toEqual([
-      ['', 'is missing; the object has "number", "lines"'],
+      [
+        '',
+        'is missing; the object has "number", "lines". For your operator: if "number" is the order number, name it as fields.purchaseOrderNumber in the mapping of the source',
+      ],
       ['', 'has no items; at least one is required; the object has "number", "lines"'],
       ['null', 'is empty; enter a value'],
       ['[]', 'has no items; at least one is required'],
       ['', 'is missing; the object has "articleCode"'],
+    ]);
+  });
+
+  test('names each text that may be a missing field under another name, with the key of the mapping', async () => {
+    const found = (value: object) =>
+      readText(JSON.stringify([value])).then(({ orders }) =>
+        orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ message }) => message.split('operator: ')[1]))),
+      );
+    const own = { head: { PO: 'A-1', tags: [] }, no: 7, orderState: 'NEW', empty: '' };
+    expect(await found({ ...own, items: [{ articleCode: 'A', quantity: 1 }] })).toEqual([
+      'if "head.PO" or "no" is the order number, name it as fields.purchaseOrderNumber in the mapping of the source',
+    ]);
+    expect(await found({ purchaseOrderNumber: '1', items: [{ sku: 'A', qty: 1 }] })).toEqual([
+      'if "sku" or "qty" is the article code, name it as fields.articleCode in the mapping of the source',
+      'if "sku" or "qty" is the quantity, name it as fields.quantity in the mapping of the source',
     ]);
   });
 
