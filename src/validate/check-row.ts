@@ -9,7 +9,7 @@ import { shorten, textFault, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import type { Columns, Field } from '../parse/columns.ts';
 import { type MissingCell, withMissing } from '../parse/csv/moved-cells.ts';
-import { isTotalLabel } from '../parse/csv/total-rows.ts';
+import { isTotalLabel, totalLabelIn } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import { columnNumbers, doubtProblems, type Fault, problemOf, totalsRow } from './problem.ts';
 import { isOnlyDone, type SaidInRow, watchSaid } from './said-beside.ts';
@@ -104,9 +104,9 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
     ['articleCode', codeFault, articleCode],
     ['quantity', 'fault' in amount ? amount.fault : undefined, quantity],
   ];
-  const isTotals = number + articleCode === '' && mapping.totalRows === 'hold' && isTotalLabel(quantity);
-  const problems = isTotals
-    ? [totalsRow(record.place, nameOf('quantity', rules), quantity)]
+  const total = totalLabelIn({ number, articleCode, quantity }, mapping);
+  const problems = total
+    ? [totalsRow(record, nameOf(total.field, rules), total)]
     : found.flatMap(([field, fault, value]) =>
         fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
       );

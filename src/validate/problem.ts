@@ -13,7 +13,7 @@ import {
   type TextFault,
 } from '../order/text.ts';
 import { encodingRemedy } from '../order/wrong-encoding.ts';
-import { skipRowsFor } from '../parse/csv/total-rows.ts';
+import { filledCells, skipRowsFor, type TotalLabel } from '../parse/csv/total-rows.ts';
 import { wrongStateSentence } from './called-off-rules.ts';
 import { calledOffSentence } from './said-beside.ts';
 
@@ -83,10 +83,10 @@ export function columnNumbers(row: { place: Place; cells: readonly string[] }, f
   return { ...problemOf('two-readings', row.place, field, value), message };
 }
 
-/** A row with a label in place of its quantity, and nothing else that is sent. */
-export function totalsRow(place: Place, field: string, label: string): Problem {
-  const message = `${JSON.stringify(shorten(label, 60))} reads like the label of a totals row, and the row has neither an order number nor an article; discard it in the dashboard or ask your operator to do so. For your operator: ${skipRowsFor(label)} in the mapping of the source leaves out such rows`;
-  return { ...problemOf('total-row', place, field, label), message };
+/** A row with the label of a totals row, and nothing else that can be ordered. */
+export function totalsRow(row: { place: Place; cells: readonly string[] }, field: string, total: TotalLabel): Problem {
+  const message = `${JSON.stringify(shorten(total.label, 60))} reads like the label of a totals row, and the row (${filledCells(row.cells)}) has ${total.lacks}; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. For your operator: ${skipRowsFor(total.label)} in the mapping of the source leaves out such rows`;
+  return { ...problemOf('total-row', row.place, field, total.label), message };
 }
 function sentence(fault: Fault, field: string, detail: string): string {
   switch (fault) {

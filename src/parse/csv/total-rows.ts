@@ -1,8 +1,8 @@
 import type { Mapping } from '../../config/config.ts';
 import { errorColumnOf } from '../../order/fixing.ts';
 import { readQuantity } from '../../order/quantity.ts';
-import { trimBlanks } from '../../order/text.ts';
-import { type Columns, columnNamed } from '../columns.ts';
+import { shorten, trimBlanks } from '../../order/text.ts';
+import { type Columns, columnNamed, type Field } from '../columns.ts';
 import type { Row } from './row-parser.ts';
 
 const CLEAR =
@@ -26,6 +26,28 @@ export function isTotalLabel(text: string): boolean {
   const endsInDigit = last >= 48 && last < 58;
   if (endsInDigit && !text.includes(' ') && !text.includes(':')) return false;
   return LABEL.test(text) || LABEL_OF.test(text);
+}
+
+/** The label of a row that has nothing else to order, and its field; `lacks`: what it would need as an order. */
+export type TotalLabel = { field: Field; label: string; lacks: string };
+
+export function totalLabelIn(
+  { number, articleCode, quantity }: { number: string; articleCode: string; quantity: string },
+  { totalRows }: Mapping,
+): TotalLabel | undefined {
+  if (totalRows === 'allow') return undefined;
+  if (articleCode === '' && isTotalLabel(number))
+    return { field: 'purchaseOrderNumber', label: number, lacks: 'no article' };
+  if (number === '' && isTotalLabel(articleCode))
+    return { field: 'articleCode', label: articleCode, lacks: 'no order number' };
+  if (number + articleCode !== '' || !isTotalLabel(quantity)) return undefined;
+  return { field: 'quantity', label: quantity, lacks: 'neither an order number nor an article' };
+}
+
+/** What a row says, for a message: `"Summe", "7.50"`. */
+export function filledCells(cells: readonly string[]): string {
+  const filled = cells.map(trimBlanks).filter((cell) => cell !== '');
+  return shorten(filled.map((cell) => JSON.stringify(shorten(cell, 60))).join(', '), 160);
 }
 
 /** A key of the mapping that leaves out rows with such a label; without a pattern where the label is not at their beginning. */

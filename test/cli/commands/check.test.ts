@@ -204,8 +204,24 @@ First order as it would be sent:
     const text = 'purchaseOrderNumber;x;articleCode;quantity;y\n1;;A;5;\n;;;Summe 750 Positionen;\n';
     const { out } = await check({ 'sum.csv': text });
     expect(out.match(/^sum\.csv:3: .*$/gm)).toEqual([
-      'sum.csv:3: quantity: "Summe 750 Positionen" reads like the label of a totals row, and the row has neither an order number nor an article; discard it in the dashboard or ask your operator to do so. For your operator: skipRows: ["^Summe"] in the mapping of the source leaves out such rows',
+      'sum.csv:3: quantity: "Summe 750 Positionen" reads like the label of a totals row, and the row ("Summe 750 Positionen") has neither an order number nor an article; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. For your operator: skipRows: ["^Summe"] in the mapping of the source leaves out such rows',
     ]);
+  });
+
+  test('shows the content of a totals row, wherever its label is, and no other problem of it', async () => {
+    const text =
+      'purchaseOrderNumber,articleCode,quantity,price\n1,A,5,1\nSumme,,,7.50 \n,Total,9,8\u202e\nGesamt,X,1,\n';
+    const { out } = await check({ 'sum.csv': text });
+    const of = (line: number) => out.split('\n').filter((one) => one.startsWith(`sum.csv:${line}: `));
+    expect(of(3)[0]).toMatch(
+      /: purchaseOrderNumber: "Summe" reads .* totals row, and the row \("Summe", "7.50"\) has no article;/,
+    );
+    expect(of(3).join()).not.toContain('is empty');
+    expect(of(4)[0]).toMatch(
+      /: articleCode: "Total" reads .*, and the row \("Total", "9", "8\\u202e"\) has no order number;/,
+    );
+    // Only a person knows whether it is an order: it has an article.
+    expect(of(5)[0]).toContain('"Gesamt" is either a value or the label of a totals row');
   });
 
   test('shows the complete message for each canceled row and draft', async () => {

@@ -194,7 +194,7 @@ describe('a totals row', () => {
   });
 
   test.each([
-    ['a sum of other rows', ['1,A,1,5', 'Total,,9,10'], ['1 ["A"]'], ['3 total-row', '3 missing']],
+    ['a sum of other rows', ['1,A,1,5', 'Total,,9,10'], ['1 ["A"]'], ['3 total-row']],
     ['an article', ['1,A,1,5', 'Total,3 rows,1,5'], ['1 ["A"]'], ['3 total-row']],
     ['a text', ['1,A,1,5', ',,1,five'], [], ['2 row-in-doubt', '3 missing', '3 missing']],
     ['no label and the sum of one row', ['1,A,1,5', ',,1,5'], [], ['2 row-in-doubt', '3 missing', '3 missing']],
