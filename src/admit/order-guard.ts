@@ -7,7 +7,14 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import {
+  ALREADY_CORRECTED,
+  CONFIRMED,
+  LEADING_ZEROS_LOST,
+  OTHER_SPELLING,
+  otherSpellingText,
+  ROWS_LEFT_OUT,
+} from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
@@ -53,7 +60,7 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
     const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
     const digest = known.kind === 'accepted' ? known.compact.digest : known.entry.digest;
     const isSame = isSameContent(digest, digestOf(order.order));
-    const how = `${order.number} differs from ${other}, which is ${state}${from} with ${isSame ? 'the same' : 'other'} items, only in case, spaces or leading zeros`;
+    const how = `${otherSpellingText(order.number, other)}${state}${from} with ${isSame ? 'the same' : 'other'} items, only in case, spaces or leading zeros`;
     const then = isSame
       ? 'discard it'
       : `enter ${other} to see both contents, and agree on the change with the supplier`;

@@ -112,6 +112,28 @@ export const ROWS_LEFT_OUT = 'rows-left-out';
 /** Problem code of an order whose number an order of another file has in another spelling. */
 export const OTHER_SPELLING = 'other-spelling';
 
+/** The beginning of its message. `otherSpellingIn` reads it. */
+export function otherSpellingText(number: string, other: string): string {
+  return `${number} differs from ${other}, which is `;
+}
+
+/** The number of the other order; undefined when the message names none. */
+export function otherSpellingIn({ number, message }: { number: string; message: string }): string | undefined {
+  const [start = '', end = ''] = otherSpellingText(number, '\n').split('\n');
+  const to = message.indexOf(end, start.length);
+  return message.startsWith(start) && to > start.length ? message.slice(start.length, to) : undefined;
+}
+
+/** What the operator does about an order with this problem, as lines; none about another one. */
+export function otherSpellingSteps(number: string, { problems = [] }: Pick<ToDiscard, 'problems'> = {}): string[] {
+  if (problems.every(({ code }) => code !== OTHER_SPELLING)) return [];
+  return [
+    'If it is the same order as the one that the message names, with the same items, discard it:',
+    `  po-sync dead-letters discard --order ${number}`,
+    `If it really is another order, write ${CONFIRMED} into _error_check of its rows. With other items, enter the number of the other order to see both contents.`,
+  ];
+}
+
 /** What follows from a row that was in doubt and is settled, after what became of it. `lackIn` reads it. */
 export const ROW_SETTLED =
   ': it is no row of this order any more, so do not add it here. If nothing else is wrong, send this order as it is';

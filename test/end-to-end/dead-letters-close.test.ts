@@ -61,9 +61,12 @@ describe('a dead letter', () => {
     expect(await place.read(held, 'results.csv')).toMatch(
       /^2,88,invalid,0,[^,]+,other-spelling,"88 differs from 0088, which/m,
     );
-    expect((await place.run(['explain', '88'])).out).toContain(
-      '88 differs from 0088, which is accepted from "erp.csv"',
+    const { out } = await place.run(['explain', '88']);
+    expect(out).toContain('88 differs from 0088, which is accepted from "erp.csv"');
+    expect(out).toMatch(
+      /If it is the same order[\s\S]*discard --order 88\n[\s\S]*If it really is another order[\s\S]*Correct the/,
     );
+    expect(await place.read(held, 'report.html')).toContain('<bdi>88</bdi> with <bdi>0088</bdi>');
 
     const fix = await place.read(held, 'dead-letters.csv');
     const [header = '', first = '', second = ''] = fix.split('\n');

@@ -5,6 +5,7 @@ import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
+import { otherSpellingSteps } from '../../order/fixing.ts';
 import type { Problem } from '../../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../../order/text.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
@@ -66,7 +67,8 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'nothing': {
       if (waiting === undefined) return againSteps(appearances);
       if (waiting.inProgress) return untilReported(waiting);
-      return [`Correct the fix file in ${join(reports, waiting.batch)}`, `and drop it ${into}.`];
+      const correct = [`Correct the fix file in ${join(reports, waiting.batch)}`, `and drop it ${into}.`];
+      return [...otherSpellingSteps(order, waiting.deadLetter), ...correct];
     }
   }
 }

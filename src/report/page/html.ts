@@ -1,5 +1,6 @@
 import { isLoopback } from '../../config/fields.ts';
 import { moment, timeOfDay } from '../../core/format.ts';
+import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import { escapeHidden } from '../../order/text.ts';
 
 /** Markup that is safe to show; only `html` creates it. */
@@ -71,9 +72,43 @@ export function helpLink({ help }: { help?: string }): Html | undefined {
   return html`<p class="help">All situations are explained on the page <a href="${help}">Help</a> of the dashboard${where}.</p>`;
 }
 
+/** The sentences of docs/for-clerks.md, for people who have only the report. */
+export const CLERK_HELP: readonly string[] = [
+  'A green line on the left means that nothing needs you; a red line means that some orders wait for you.',
+  'The title says how many orders wait; all others are done.',
+  '"What went wrong" names each of them with its line in your file and the reason.',
+  'Open the fix file with a spreadsheet: the report links it, and it is next to your file as <name>.fix.xlsx.',
+  'It contains only the rows that need you, with your own columns; _error_message says what to correct.',
+  'Correct the values, and keep all columns, also those that begin with _error.',
+  'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
+  'Save the file and drop it into the inbox that the report names. If your name should be on the page Corrections, send the order with the form on its page, or the file with the page Upload.',
+  'Orders that were accepted are never sent again. If you drop a file twice, the second report names the first: what was settled there, discard here.',
+  'The line becomes green when every order is settled. An order in conflict: agree with the supplier and discard it, or ask your operator. Orders in doubt are for your operator.',
+];
+
+/** The same, folded. */
+export function help(): Html {
+  return html`<details class="help"><summary>How to work with this report</summary>
+<ul>${CLERK_HELP.map((sentence) => html`<li>${sentence}</li>`)}</ul></details>`;
+}
+
 /** The inbox by its path; the page next to a settled file links it. */
 export function inboxText(path: string): Html {
   return html`<code data-inbox>${path}</code>`;
+}
+
+/** Where corrected files belong, as far as the report knows. */
+export function into({ inbox }: { inbox?: string }): Html {
+  return inbox === undefined ? html` ${INTO_NO_INBOX}` : html` into the inbox ${inboxText(inbox)}`;
+}
+
+/** The fix files of a report, or the rows of the own file where there are none. */
+export function fixLinks(names: readonly string[]): Html {
+  if (names.length === 0) return html`the rows of your file`;
+  const workbook = names.find((name) => name.endsWith('.xlsx'));
+  const [first = ''] = names;
+  if (workbook === undefined) return fixLink(first);
+  return html`${fixLink(workbook)} in a spreadsheet or ${fixLink(first)} in an editor`;
 }
 
 /** A command on its own line, which breaks only between words. */

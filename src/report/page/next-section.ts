@@ -1,9 +1,29 @@
 import { count, orders } from '../../core/format.ts';
-import { CORRECTED_EXPORT, HELD_RULE, INTO_NO_INBOX, OWN_FILE } from '../../order/fixing.ts';
+import {
+  CONFIRMED,
+  CORRECTED_EXPORT,
+  HELD_RULE,
+  INTO_NO_INBOX,
+  OTHER_SPELLING,
+  OWN_FILE,
+  otherSpellingIn,
+} from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { isCancelled, isForExport, type Report } from '../report.ts';
-import { type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
-import { command, fileAndBatch, fixLink, type Html, helpLink, html, inboxText, timeText } from './html.ts';
+import { type AffectedOrder, type ErrorGroup, type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
+import {
+  command,
+  fileAndBatch,
+  fixLinks,
+  type Html,
+  help,
+  helpLink,
+  html,
+  inboxText,
+  into,
+  timeText,
+  visible,
+} from './html.ts';
 
 /** Order numbers shown in suggested commands; for the others the commands are the same. */
 const NUMBERS_SHOWN = 3;
@@ -18,25 +38,6 @@ export function nextSection(report: Report, story: Story, fixFiles: readonly str
 ${helpLink(report)}
 ${report.state === 'finished' ? help() : undefined}
 </section>`;
-}
-
-/** The sentences of docs/for-clerks.md, for people who have only the report. */
-export const CLERK_HELP: readonly string[] = [
-  'A green line on the left means that nothing needs you; a red line means that some orders wait for you.',
-  'The title says how many orders wait; all others are done.',
-  '"What went wrong" names each of them with its line in your file and the reason.',
-  'Open the fix file with a spreadsheet: the report links it, and it is next to your file as <name>.fix.xlsx.',
-  'It contains only the rows that need you, with your own columns; _error_message says what to correct.',
-  'Correct the values, and keep all columns, also those that begin with _error.',
-  'Leave out complete orders that you cannot correct now: they stay open. Keep all rows of the others.',
-  'Save the file and drop it into the inbox that the report names. If your name should be on the page Corrections, send the order with the form on its page, or the file with the page Upload.',
-  'Orders that were accepted are never sent again. If you drop a file twice, the second report names the first: what was settled there, discard here.',
-  'The line becomes green when every order is settled. An order in conflict: agree with the supplier and discard it, or ask your operator. Orders in doubt are for your operator.',
-];
-
-function help(): Html {
-  return html`<details class="help"><summary>How to work with this report</summary>
-<ul>${CLERK_HELP.map((sentence) => html`<li>${sentence}</li>`)}</ul></details>`;
 }
 
 function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Html[] {
@@ -117,12 +118,14 @@ function stepsForDeadLetters(report: Report, { groups, nameless }: Story, fixFil
   const totals = totalsOf(groups);
   const takenRows = sumOf(groups, 'invalid', 'takenRows');
   const known = sumOf(groups, 'invalid', 'taken') + takenRows;
-  const calledOff = calledOffIn(groups);
-  const correctable = toCorrect - totals - known - calledOff;
+  const calledOff = openWith(groups, 'called-off').count;
+  const spelled = openWith(groups, OTHER_SPELLING);
+  const correctable = toCorrect - totals - known - calledOff - spelled.count;
   const [conflicts, failed, doubts] = [open('conflict'), open('failed'), open('inDoubt')];
   const steps: (Html | undefined)[] = [
     correctable > 0 ? correct(openText(correctable, nameless - totals - takenRows), report, fixFiles) : undefined,
     calledOff > 0 ? decideCalledOff(calledOff, correctable > 0 ? [] : fixFiles) : undefined,
+    spelled.count > 0 ? compareSpellings(spelled, report, correctable > 0 ? [] : fixFiles) : undefined,
     known > 0 ? alreadyKnown(known, takenRows, correctable > 0 ? [] : fixFiles) : undefined,
     nameless > totals + takenRows ? repeatNumbers() : undefined,
     totals > 0 ? discardTotals(totals) : undefined,
@@ -139,10 +142,11 @@ function totalsOf(groups: ErrorGroups): number {
   return totals.reduce((sum, { nameless, closed, waiting }) => sum + Math.max(nameless - closed - waiting, 0), 0);
 }
 
-/** How many of the open dead letters are orders that the file says are not wanted, or no longer. */
-function calledOffIn(groups: ErrorGroups): number {
-  const found = [...groups.values()].filter(({ code, nameless }) => code === 'called-off' && nameless === 0);
-  return found.reduce((sum, one) => sum + one.count - one.closed - one.waiting - one.taken - one.takenRows, 0);
+/** The open orders whose problem has this code, such as those that the file says are not wanted. */
+function openWith(groups: ErrorGroups, code: string): Open {
+  const ours = [...groups.values()].filter((group) => group.code === code && group.nameless === 0);
+  const count = ours.reduce((sum, one) => sum + one.count - one.closed - one.waiting - one.taken - one.takenRows, 0);
+  return { count, orders: openIn(ours) };
 }
 
 function decideCalledOff(number: number, fixFiles: readonly string[]): Html {
@@ -181,6 +185,18 @@ function alreadyKnown(number: number, nameless: number, fixFiles: readonly strin
   return html`<b>Do not correct ${openText(number, nameless)} that po-sync${probably} has already.</b> The message names the other file and the items. Compare them: if it is the same order${nameless === 0 ? '' : ', or a row of it'}, discard it in the dashboard, or ask your operator. If the message says that it is in progress, wait for its outcome first. Enter another number${rows} only if it really is another order.`;
 }
 
+/** An ERP's `0088` and a list's `88` are usually one order, so correcting is the exception. */
+function compareSpellings(open: Open, report: Report, fixFiles: readonly string[]): Html {
+  const pairs = open.orders.slice(0, NUMBERS_SHOWN).map((one, i) => {
+    const other = otherSpellingIn(one);
+    const name = (number: string) => html`<bdi>${visible(number, 100)}</bdi>`;
+    return html`${i === 0 ? '' : ', '}${name(one.number)}${other === undefined ? undefined : html` with ${name(other)}`}`;
+  });
+  const more = open.count > pairs.length && pairs.length > 0 ? ` and ${count(open.count - pairs.length)} more` : '';
+  const [has, its, it] = open.count === 1 ? ['that has', 'its', 'it'] : ['that have', 'their', 'each of them'];
+  return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>${CONFIRMED}</code> into <code>_error_check</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+}
+
 /** The fix file has them too: what it leaves out stays open. */
 function discardTotals(number: number): Html {
   const [rows, them] = number === 1 ? ['row that looks', 'it'] : ['rows that look', 'them'];
@@ -211,32 +227,23 @@ function decide(open: Open): Html {
   return html`<b>Decide on ${orders(open.count)} in doubt.</b> Your operator checks whether the API has ${open.count === 1 ? 'it' : 'each of them'}. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
 }
 
-/** How many dead letters of a kind are open, and the numbers of the first of them. */
-function openOf(groups: ErrorGroups, kind: DeadLetterKind): { count: number; numbers: string[] } {
+/** Open dead letters: how many, and the first of them. */
+type Open = { count: number; orders: readonly AffectedOrder[] };
+
+function openOf(groups: ErrorGroups, kind: DeadLetterKind): Open {
   const ours = [...groups.values()].filter((group) => group.kind === kind);
   return {
     count: ours.reduce((sum, { count, closed, waiting }) => sum + count - closed - waiting, 0),
-    numbers: ours.flatMap(({ orders }) => orders.filter(({ closed }) => !closed).map(({ number }) => number)),
+    orders: openIn(ours),
   };
 }
 
-type Open = ReturnType<typeof openOf>;
+function openIn(groups: readonly ErrorGroup[]): AffectedOrder[] {
+  return groups.flatMap(({ orders }) => orders.filter(({ closed }) => !closed));
+}
 
-function forEach({ count: total, numbers }: Open, show: (number: string) => Html): Html {
-  const shown = numbers.slice(0, NUMBERS_SHOWN);
+function forEach({ count: total, orders }: Open, show: (number: string) => Html): Html {
+  const shown = orders.slice(0, NUMBERS_SHOWN).map(({ number }) => number);
   const others = total - shown.length;
   return html`${shown.map(show)}${others > 0 ? html`<span class="soft">and the same for ${count(others)} more.</span> ` : undefined}`;
-}
-
-/** Where corrected files belong, as far as the report knows. */
-function into({ inbox }: Report): Html {
-  return inbox === undefined ? html` ${INTO_NO_INBOX}` : html` into the inbox ${inboxText(inbox)}`;
-}
-
-function fixLinks(names: readonly string[]): Html {
-  if (names.length === 0) return html`the rows of your file`;
-  const workbook = names.find((name) => name.endsWith('.xlsx'));
-  const [first = ''] = names;
-  if (workbook === undefined) return fixLink(first);
-  return html`${fixLink(workbook)} in a spreadsheet or ${fixLink(first)} in an editor`;
 }

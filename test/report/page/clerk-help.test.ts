@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { HELD_RULE } from '../../../src/order/fixing.ts';
-import { CLERK_HELP } from '../../../src/report/page/next-section.ts';
+import { CLERK_HELP } from '../../../src/report/page/html.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/for-clerks.md'), 'utf8');
 

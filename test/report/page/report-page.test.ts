@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OTHER_SPELLING, otherSpellingText } from '../../../src/order/fixing.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
 import { html } from '../../../src/report/page/html.ts';
 import { reportPage } from '../../../src/report/page/report-page.ts';
@@ -200,6 +201,27 @@ describe('what to do next', () => {
     expect(text).toMatch(/Correct 1 order\. .*In the dashboard, discard the 3 orders that your file calls off\b/);
     expect(textOf(pageOf(off))).not.toContain('Correct 3');
     expect(pageOf(off)).toMatch(/what to enter in <a[^>]* href="dead-letters\.csv"/);
+  });
+
+  it('orders whose number another order has in another spelling are compared with it, not corrected', () => {
+    const spelled = (line: number, state: string) =>
+      dead(
+        order(line),
+        'invalid',
+        OTHER_SPELLING,
+        `${otherSpellingText(`PO-${line}`, `po-0${line}`)}${state} with the same items`,
+      );
+    const page = pageOf([spelled(2, 'accepted'), spelled(3, 'in progress')]);
+    const text = textOf(page);
+    expect(text).toMatch(/Compare the 2 orders .* already: PO-[23] with po-0[23] , PO-[23] with po-0[23] \./);
+    expect(text).toMatch(
+      /If it is the same order .* discard each of them .* If it really is another order, write confirmed/,
+    );
+    expect(text).toMatch(/po-sync\s+dead-letters\s+discard\s+--order\s+PO-2/);
+    expect(text).not.toContain('Correct 2 orders');
+    expect(page).toMatch(/of its rows in <a[^>]* href="dead-letters\.csv"/);
+    const both = textOf(pageOf([spelled(2, 'accepted'), wrong(order(4), problem(4))]));
+    expect(both).toMatch(/Correct 1 order\. .*Compare the 1 order that has its number/);
   });
 
   it('the fix file is linked for a conflict alone', () => {
