@@ -11,7 +11,7 @@ export type DeadLetterArgs = CommonArgs & {
   kind?: string;
   signature?: string;
   since?: Since;
-  order?: string;
+  order?: readonly string[];
   limit?: number;
 };
 
@@ -37,7 +37,7 @@ export async function deadLetterFilter(
     ...(known === undefined ? {} : { kind: known }),
     ...(signature === undefined ? {} : { signature }),
     ...(since === undefined ? {} : { since: since(context.clock.now()) }),
-    ...(order === undefined ? {} : { order }),
+    ...(order === undefined ? {} : { orders: new Set(order) }),
     ...(limit === undefined ? {} : { limit }),
   };
   return checkFilter(filter, context);
@@ -46,6 +46,13 @@ export async function deadLetterFilter(
 /** Whether a filter selects dead letters; `--limit` does not. */
 export function hasFilter({ batch, kind, signature, since, order }: DeadLetterArgs): boolean {
   return [batch, kind, signature, since, order].some((one) => one !== undefined);
+}
+
+/** What an action is recorded as done to; empty for all. */
+export function selectedText({ orders, batch }: DeadLetterFilter): string {
+  const [first = '', ...more] = orders ?? [];
+  if (more.length > 9) return `${first} and ${more.length} more`;
+  return orders === undefined ? (batch ?? '') : [first, ...more].join(', ');
 }
 
 function unknownKind(kind: string): PoSyncError {

@@ -3,7 +3,7 @@ import { PoSyncError } from '../core/errors.ts';
 import { buildOf } from '../core/version.ts';
 import { explainLoss } from '../redis/connection-end.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
-import { addCommand, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
+import { addCommand, addToList, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
 import { ORDER_COMMANDS } from './commands/definitions/order-commands.ts';
 import { type Shell, withHints } from './shell.ts';
@@ -169,9 +169,10 @@ function throwUsageErrors(command: Command, isJson: boolean, path = 'po-sync'): 
   for (const child of command.commands) throwUsageErrors(child, isJson, `${path} ${child.name()}`);
 }
 
-/** Of an option that is given twice only the last value would count: `--order A --order B` would act on B. */
+/** Of an option that is given twice only the last value would count, unless it keeps all. */
 function refuseRepeated(command: Command): void {
-  for (const option of command.options.filter(({ required, variadic }) => required && !variadic)) {
+  const isSingle = ({ required, variadic, parseArg }: Option) => required && !variadic && parseArg !== addToList;
+  for (const option of command.options.filter(isSingle)) {
     let times = 0;
     command.on(`option:${option.name()}`, () => {
       times += 1;

@@ -108,9 +108,9 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
     'po-sync dead-letters resolve --help',
   ],
   [
-    'dead-letters discard --order A --order B --yes',
+    'dead-letters discard --batch A --batch B --yes',
     'usage-repeated-option',
-    "Option '--order <number>' takes one value, and is given more than once; run the command once for each.",
+    "Option '--batch <batch>' takes one value, and is given more than once; run the command once for each.",
     'po-sync dead-letters discard --help',
   ],
   [

@@ -127,6 +127,33 @@ describe("the operator's commands", () => {
     expect(document).toMatchObject({ error: { code, message: expect.stringContaining(message), facts: {} } });
   });
 
+  it('--order can be repeated, and an unknown one among others is an error that names all, and changes nothing', async () => {
+    const two = ['--order', 'PO-5', '--order', 'PO-2'];
+    const { document } = await json('dead-letters', 'list', ...two);
+    expect(document.deadLetters.map((one) => one.purchaseOrderNumber)).toEqual(['PO-2', 'PO-5']);
+    const { document: plan } = await json('dead-letters', 'discard', ...two, '--dry-run');
+    expect(plan).toEqual({ dryRun: true, plan: { discarded: 2 }, kinds: { invalid: 1, refused: 1 } });
+    const { out: again } = await run('dead-letters', 'retry', ...two, '--order', 'PO-1', '--dry-run');
+    expect(again).toMatch(/^PO-1 is accepted, with no open dead letter that the filters select\./);
+    expect(again).toContain('1 order would be sent again.');
+
+    for (const action of ['discard', 'retry']) {
+      const { code, out, err } = await run(
+        'dead-letters',
+        action,
+        ...two,
+        '--order',
+        'T-1',
+        '--order',
+        'po-6',
+        '--yes',
+      );
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/Orders T-1, po-6 not found in staging\.\s+Did you mean PO-6\?/);
+    }
+    expect(await deadLettersLeft()).toBe(6);
+  });
+
   it('--limit limits the list, also as JSON, and actions; total and groups cover all', async () => {
     const { document } = await json('dead-letters', 'list', '--limit', '1');
     expect(document.deadLetters).toHaveLength(1);

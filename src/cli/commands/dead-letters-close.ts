@@ -1,6 +1,11 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, orders, outcomeWord } from '../../core/format.ts';
-import { type DeadLetterFilter, deadLetters, noneText } from '../../operate/dead-letters/dead-letters.ts';
+import {
+  type DeadLetterFilter,
+  deadLetters,
+  noneText,
+  unmatchedTexts,
+} from '../../operate/dead-letters/dead-letters.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
@@ -10,7 +15,14 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
-import { type ActingArgs, deadLetterFilter, hasFilter, type Tally, tallyOf } from '../dead-letter-filter.ts';
+import {
+  type ActingArgs,
+  deadLetterFilter,
+  hasFilter,
+  selectedText,
+  type Tally,
+  tallyOf,
+} from '../dead-letter-filter.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
@@ -28,13 +40,17 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   const kinds = tallyOf<DeadLetterKind>();
   const planned: Planned = new Map();
   const would = createDiscardCount();
+  const found = new Set<string>();
   const plan = await forEach(
     filter,
-    async (one) => would.add(noted(await wouldDiscard(one), one, { kinds, planned }), one),
+    async (one) => {
+      found.add(one.purchaseOrderNumber);
+      return would.add(noted(await wouldDiscard(one), one, { kinds, planned }), one);
+    },
     context,
   );
   const isFinal = args.yes && !args.dryRun;
-  if (!args.json) shell.out(await noneOf(plan.total(), filter, context));
+  if (!args.json) shell.out(sentences(await noneOf(found, filter, context), shell));
   if (!args.json) shell.out(sentences(planText(plan, { kinds, planned, what: would.text() }, isFinal), shell));
   const { discarded = 0 } = plan.counts();
   if (args.dryRun || discarded === 0) {
@@ -43,15 +59,11 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   }
   const remedy = isLimited ? {} : { remedy: FILTER_REMEDY };
   if (!(await confirmation(`Discard ${would.text()}?`, { ...args, ...remedy }, shell))) return 1;
-  const { done, text } = await recorded(
-    { what: 'discard', on: filter.order ?? filter.batch ?? '' },
-    context,
-    async () => {
-      const are = createDiscardCount();
-      const done = await forEach(filter, async (one) => are.add(await discard(one), one), context);
-      return { done, text: `${are.text()} discarded.` };
-    },
-  );
+  const { done, text } = await recorded({ what: 'discard', on: selectedText(filter) }, context, async () => {
+    const are = createDiscardCount();
+    const done = await forEach(filter, async (one) => are.add(await discard(one), one), context);
+    return { done, text: `${are.text()} discarded.` };
+  });
   await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts() });
   else shell.out(`${text}\n`);
@@ -121,9 +133,15 @@ async function forEach(
   return tally;
 }
 
-/** Why nothing is done; empty where something is. */
-export async function noneOf(total: number, filter: DeadLetterFilter, context: OperatorContext): Promise<string> {
-  return total > 0 ? '' : `${printable(await noneText(filter, context))}\n`;
+/** Why nothing is done, or nothing to some of the named orders; empty where everything is. `found`: the numbers of those that match. */
+export async function noneOf(
+  found: Pick<ReadonlySet<string>, 'has' | 'size'>,
+  filter: DeadLetterFilter,
+  context: OperatorContext,
+): Promise<string> {
+  if (found.size === 0) return `${printable(await noneText(filter, context))}\n`;
+  const others = filter.limit === undefined ? [...(filter.orders ?? [])].filter((one) => !found.has(one)) : [];
+  return (await unmatchedTexts(others, context)).map((text) => `${printable(text)}\n`).join('');
 }
 
 /** `isFinal`: nobody is asked, so that only what is left out is listed. */

@@ -100,7 +100,7 @@ async function printTables(
   const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format.columns)}\n`);
   if (total === 0 && lost.length > 0) return shell.out(lost.join('\n'));
   if (total === 0) {
-    const isFiltered = filter.order !== undefined || filter.signature !== undefined;
+    const isFiltered = filter.orders !== undefined || filter.signature !== undefined;
     shell.out(isFiltered ? `${printable(await noneText(filter, context))}\n` : 'No orders need a person.\n');
     return;
   }

@@ -12,7 +12,7 @@ import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
-import { type ActingArgs, deadLetterFilter } from '../dead-letter-filter.ts';
+import { type ActingArgs, deadLetterFilter, selectedText } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
@@ -30,14 +30,14 @@ export async function deadLettersRetryCommand(args: RetryArgs, shell: Shell): Pr
   const check = await checkList(await numbersOf(filter, context), context, shell.env);
   const plan = await planRetry(filter, check, context);
   const reasons = reasonsOf(intoInbox(context.config));
-  if (!args.json) shell.out(sentences(await noneOf(plan.total(), filter, context), shell));
+  if (!args.json) shell.out(sentences(await noneOf(plan.numbers, filter, context), shell));
   if (!args.json) shell.out(sentences(planText(plan, check.trouble, reasons, args.yes && !args.dryRun), shell));
   if (args.dryRun || actable(plan) === 0) {
     if (args.json) printJson(shell, { dryRun: args.dryRun, plan: plan.counts(), listCheck: check.trouble ?? 'ok' });
     return actable(plan) < plan.total() ? 2 : 0;
   }
   if (!(await confirmation(`Continue with ${orders(actable(plan))}?`, args, shell))) return 1;
-  const { done } = await recorded({ what: 'retry', on: filter.order ?? filter.batch ?? '' }, context, async () => {
+  const { done } = await recorded({ what: 'retry', on: selectedText(filter) }, context, async () => {
     const done = await retry(filter, check, args.rate, context);
     return { done, text: doneText(done, plan, reasons).trimEnd().replaceAll('\n', ' ') };
   });
@@ -105,6 +105,8 @@ async function heldText(done: OrderTally, { batches }: OperatorContext): Promise
 }
 
 type OrderTally = {
+  /** The numbers of those that match. */
+  numbers: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Batches of the orders that are sent again. */
   batches: ReadonlySet<string>;
   add(deadLetter: FoundDeadLetter, verdict: RetryVerdict): void;
@@ -130,6 +132,7 @@ function tallyOrders(): OrderTally {
     return found;
   }
   return {
+    numbers: orders,
     batches,
     add({ purchaseOrderNumber: number, batch, location }, verdict) {
       if (verdict === 'retried') batches.add(batch);

@@ -24,13 +24,14 @@ export async function openDeadLetters(context: OperatorContext): Promise<WaitGro
 /** Open dead letters of a batch whose report is gone: only how many there are is known. `report`: its folder. */
 export type LettersWithoutReport = { batch: string; file: string; orders: number; report: string };
 
-/** Those of the finished batches that match, the newest first. `batch`: the end of a name; `order`: has it among them. */
+/** Those of the finished batches that match, the newest first. `batch`: the end of a name; `orders`: has one of them. */
 export async function lettersWithoutReport(
-  { batch: end = '', order }: { batch?: string; order?: string },
+  { batch: end = '', orders: numbers }: { batch?: string; orders?: ReadonlySet<string> },
   { batches, config, store: { redis, keys } }: Pick<OperatorContext, 'batches' | 'config' | 'store'>,
 ): Promise<LettersWithoutReport[]> {
   const found: LettersWithoutReport[] = [];
-  const having = order === undefined ? undefined : readOpenDeadLetters((await redis.hget(keys.waiting, order)) ?? '');
+  const waiting = numbers === undefined ? undefined : await redis.hmget(keys.waiting, ...numbers);
+  const having = waiting?.flatMap((marks) => readOpenDeadLetters(marks ?? ''));
   for await (const page of pages(allNames(batches), PAGE)) {
     const names = page.filter((name) => name.endsWith(end) && (having?.some(({ batch }) => batch === name) ?? true));
     const counts = await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')));

@@ -26,7 +26,8 @@ export type DeadLetterFilter = {
   signature?: string;
   /** The last answer came at or after this time, milliseconds since 1970. */
   since?: number;
-  order?: string;
+  /** Those with one of these numbers. */
+  orders?: ReadonlySet<string>;
   /** Includes closed dead letters. */
   all: boolean;
   /** At most this many. */
@@ -85,27 +86,35 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
 }
 
 /**
- * Makes sure that the batch and the order of a filter exist, so that a typo is not mistaken for "nothing to do". The name of a
+ * Makes sure that the batch and the orders of a filter exist, so that a typo is not mistaken for "nothing to do". The name of a
  * file stands for its batch, if only one has it. Throws PoSyncError `batch-unknown`, `batch-ambiguous`, `order-unknown`.
  */
 export async function checkFilter(filter: DeadLetterFilter, context: OperatorContext): Promise<DeadLetterFilter> {
-  const { batch, order } = filter;
-  if (order !== undefined && !(await isKnownOrder(order, context))) throw await unknownOrder(order, context);
+  const { batch, orders = [] } = filter;
+  const unknown: string[] = [];
+  for (const order of orders) if (!(await isKnownOrder(order, context))) unknown.push(order);
+  const [first, ...more] = unknown;
+  if (first !== undefined) throw await unknownOrder(first, context, more);
   if (batch === undefined || (await isKnownBatch(batch, context))) return filter;
   return { ...filter, batch: (await findBatch(batch, context.batches, { byFile: true })).batch };
 }
 
-/** Why no open dead letter matches, in a sentence: the state of the order, or the signature that none has. */
-export async function noneText({ order, signature }: DeadLetterFilter, { ledger }: OperatorContext): Promise<string> {
-  if (order !== undefined) {
-    const [known] = await ledger.lookup([order]);
-    const state = known?.kind === 'open' ? `in state ${known.entry.state}` : known?.kind;
-    const is =
-      state === undefined || state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
-    return `No orders match: ${order} ${is} that the filters select. po-sync explain ${order} shows its history.`;
-  }
+/** Why no open dead letter matches, in a sentence each: the state of the orders, or the signature that none has. */
+export async function noneText({ orders, signature }: DeadLetterFilter, context: OperatorContext): Promise<string> {
+  if (orders !== undefined) return `No orders match: ${(await unmatchedTexts([...orders], context)).join(' ')}`;
   if (signature === undefined) return 'No orders match.';
   return `No orders match: no open dead letter that the filters select has the signature ${signature}. po-sync dead-letters list shows all.`;
+}
+
+/** Why each of these orders does not match. */
+export async function unmatchedTexts(orders: readonly string[], { ledger }: OperatorContext): Promise<string[]> {
+  const known = await ledger.lookup(orders);
+  return orders.map((order, i) => {
+    const one = known[i];
+    const state = one?.kind === 'open' ? `in state ${one.entry.state}` : (one?.kind ?? 'nothing');
+    const is = state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
+    return `${order} ${is} that the filters select. po-sync explain ${order} shows its history.`;
+  });
 }
 
 async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {
@@ -123,17 +132,28 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
   return (await findAppearances(order, context)).length > 0;
 }
 
-/** Neither ledger nor reports contain this order number, and no person acted on it. Names the number that was probably meant. */
-export async function unknownOrder(order: string, context: OperatorContext): Promise<PoSyncError> {
+/**
+ * Neither ledger nor reports contain this order number, and no person acted on it. Names the number that was probably meant.
+ * `more`: other numbers that are not known either.
+ */
+export async function unknownOrder(
+  order: string,
+  context: OperatorContext,
+  more: readonly string[] = [],
+): Promise<PoSyncError> {
   const { environment } = context.config;
-  const near = await spelledAlike(order, context);
+  const near = (await Promise.all([order, ...more].map((one) => spelledAlike(one, context)))).flat();
   const unread = await unreadText(context);
   const guess = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   const perhaps = near.length === 0 ? await perhapsUnread(context.batches) : '';
-  return new PoSyncError('order-unknown', `Order ${order} not found in ${environment}.${guess}${perhaps}`, {
-    remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read, and those of a file that was just cancelled with its report.${unread}`,
-    facts: { order, environment },
-  });
+  return new PoSyncError(
+    'order-unknown',
+    `${more.length === 0 ? 'Order' : 'Orders'} ${[order, ...more].join(', ')} not found in ${environment}.${guess}${perhaps}`,
+    {
+      remedy: `Enter the complete number, as in the file, with its letters and leading zeros, and check the environment. Only order numbers are searched, not articles. Orders of a file that is being read appear as they are read, and those of a file that was just cancelled with its report.${unread}`,
+      facts: { order, environment, ...(more.length > 0 && { orders: [order, ...more].join(', ') }) },
+    },
+  );
 }
 
 /** Why an order may not be known yet: its file is in an inbox, and perhaps nobody takes it. */
@@ -198,13 +218,13 @@ async function* deadLettersIn(
 }
 
 function matches(deadLetter: FoundDeadLetter, filter: DeadLetterFilter): boolean {
-  const { batch, kind, signature, since, order, all } = filter;
+  const { batch, kind, signature, since, orders, all } = filter;
   if (!all && deadLetter.closed !== undefined) return false;
   if (batch !== undefined && !deadLetter.batch.endsWith(batch)) return false;
   if (kind !== undefined && deadLetter.kind !== kind) return false;
   if (signature !== undefined && deadLetter.signature !== signature) return false;
   if (since !== undefined && deadLetter.lastAt < iso(since)) return false;
-  return order === undefined || deadLetter.purchaseOrderNumber === order;
+  return orders === undefined || orders.has(deadLetter.purchaseOrderNumber);
 }
 
 /** Whether a report without open dead letters may have one that was answered at or after a time: orders may be sent again. */

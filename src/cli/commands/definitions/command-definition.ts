@@ -20,6 +20,8 @@ export type OptionDefinition = {
   text: string;
   /** Throws InvalidArgumentError. */
   parse?: (text: string) => unknown;
+  /** Can be given more than once; its value is the list of all. */
+  isList?: true;
   choices?: readonly string[];
   default?: { value: unknown; shown: string };
   isRequired?: true;
@@ -62,13 +64,19 @@ function groupOf(program: Command, name: string, groups: Readonly<Record<string,
   );
 }
 
-function optionOf({ flags, text, parse, choices, default: value, isRequired }: OptionDefinition): Option {
+function optionOf({ flags, text, parse, isList, choices, default: value, isRequired }: OptionDefinition): Option {
   const option = new Option(flags, text);
   if (choices) option.choices(choices);
   if (parse) option.argParser(parse);
+  if (isList) option.argParser(addToList);
   if (value) option.default(value.value, value.shown);
   if (isRequired) option.makeOptionMandatory();
   return option;
+}
+
+/** Parses an option that can be given more than once. */
+export function addToList(text: string, before: readonly string[] = []): string[] {
+  return [...before, text];
 }
 
 /** Flags that are not given are false. A default in the option itself would show as "(default: false)". */

@@ -18,7 +18,7 @@ const FILTERS: readonly OptionDefinition[] = [
   { flags: '--kind <kind>', text: KINDS.join(', ') },
   { flags: '--signature <signature>', text: 'with this error, as dead-letters list groups them' },
   { flags: '--since <time>', text: 'last answer since: 24h, 7d, 2026-11-21', parse: readSince },
-  { flags: '--order <number>', text: 'only this order' },
+  { flags: '--order <number>', text: 'only this order; repeat it for more', isList: true },
 ];
 
 const NAMES = "its name, the end of it, or its file's name if no other";
@@ -116,7 +116,10 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
       DRY_RUN,
       YES,
     ],
-    examples: ['po-sync dead-letters discard --batch 3f2a91c0 --kind invalid'],
+    examples: [
+      'po-sync dead-letters discard --batch 3f2a91c0 --kind invalid',
+      'po-sync dead-letters discard --order PO-4711 --order PO-4712',
+    ],
     exits: [['0', 'all of them are discarded'], NOT_DONE, ['2', 'some cannot be discarded']],
     load: async () => (await import('../dead-letters-close.ts')).deadLettersDiscardCommand,
   },
