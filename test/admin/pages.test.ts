@@ -188,6 +188,25 @@ describe('every page', () => {
 });
 
 describe('a person who operates', () => {
+  it('has in its overview and in the page of a batch the state that they are built from, as the script of the page reads it', async () => {
+    const script = await (await fetch(at('/assets/live.js'))).text();
+    // Its functions from this one on, until the next that needs a page.
+    const source = script.slice(
+      script.indexOf('function valueAt'),
+      script.indexOf('/** A page that somebody works on'),
+    );
+    const shapeOf = new Function(`${source}; return shapeOf;`)() as (document: unknown) => string;
+    for (const [path, api] of [
+      ['/', '/api/v1/status'],
+      [`/batches/${batch}`, `/api/v1/batches/${batch}`],
+    ] as const) {
+      const [, shape = ''] = / data-shape="([^"]*)"/.exec(await page(path)) ?? [];
+      const answer = await fetch(at(api), { headers: { cookie } });
+      expect(plain(shape)).toBe(shapeOf(await answer.json()));
+      expect(plain(shape)).toMatch(path === '/' ? /^\[\[.*\[\d+,.*\]$/ : /"finished"\]$/);
+    }
+  });
+
   it('pauses and resumes delivery, which every page shows', async () => {
     const after = await submit('/', '/environment/pause', { reason: `stock-taking ${EVIL}` });
     expect(after).toContain('Delivery is paused by');

@@ -75,7 +75,7 @@ export function statusRoutes(api: ApiContext): Route[] {
 }
 
 /** The status in JSON, with its age. */
-function snapshotJson({ status, asOf, awaySince }: Snapshot) {
+export function snapshotJson({ status, asOf, awaySince }: Snapshot) {
   return { status: statusJson(status), asOf: iso(asOf), ...(awaySince ? { redisAwaySince: iso(awaySince) } : {}) };
 }
 

@@ -4,6 +4,7 @@ import { totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledBy } from '../../operate/batches/cancel-batch.ts';
 import {
   type BatchView,
+  batchJson,
   CORRECT_FILE,
   readingText,
   settledIn,
@@ -13,7 +14,7 @@ import {
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { CORRECTED_EXPORT, HELD_RULE, OWN_FILE } from '../../order/fixing.ts';
-import { countNeedingPerson, type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
+import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
@@ -26,10 +27,9 @@ import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm } from './letter-message.ts';
-import { orderedSince, orderListLinks, sentPart, sumTable } from './order-list-part.ts';
+import { orderedSince, orderListLinks, sentPart, settledNote, sumTable } from './order-list-part.ts';
 import {
   agoText,
-  badge,
   batchActs,
   batchPath,
   cell,
@@ -153,7 +153,7 @@ ${sentPart(batch)}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
 ${nextLink(url, next)}`;
-  return { title: batch.name, body, live: `/api/v1${batchPath(name)}` };
+  return { title: batch.name, body, live: { address: `/api/v1${batchPath(name)}`, document: batchJson(view) } };
 }
 
 /** The page of an order; of a row of a table without a number, that on which it is corrected. */
@@ -161,15 +161,6 @@ function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: 
   const isTable = ['csv', 'xlsx'].includes(batch.inspection?.shape.format.type ?? '');
   if (number !== '' || !isTable || batch.state !== 'done') return numberLink(number);
   return link(letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: '' })), 'no number');
-}
-
-/** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
-function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
-  const all = countNeedingPerson(counts);
-  if (all === 0 || open >= all) return undefined;
-  if (open === 0)
-    return html`<p>${badge('good', 'nothing here needs you')} What needed a person was settled, or came back in a later file.</p>`;
-  return html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
 }
 
 const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';

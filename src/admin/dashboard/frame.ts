@@ -14,13 +14,13 @@ export type PageRequest = {
 };
 
 /**
- * A page. `live`: the address of the JSON that its `data-live` elements show. `scripts`: those of this page. `refresh`:
+ * A page. `live`: the address of the JSON that its `data-live` elements show, and what it was when the page was built. `scripts`: those of this page. `refresh`:
  * seconds until it is loaded again. `status`: of its answer; 200 when absent.
  */
 export type Content = {
   title: string;
   body: Html;
-  live?: string;
+  live?: { address: string; document: object };
   scripts?: readonly string[];
   refresh?: number | undefined;
   status?: number;

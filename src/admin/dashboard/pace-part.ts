@@ -1,4 +1,4 @@
-import { duration, iso, plainReason } from '../../core/format.ts';
+import { count, duration, iso, plainReason } from '../../core/format.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { SPAN, STEP } from '../pace/pace.ts';
 import type { PaceSeries, PaceSummary } from '../pace/pace-series.ts';
@@ -90,4 +90,20 @@ function figures({ acceptedPerSecond, needPersonPerSecond, p50, p95, unsettled, 
   return [acceptedPerSecond, needPersonPerSecond, p50, p95, unsettled, inDoubt].map((value) =>
     cell(value === undefined ? '–' : Math.round(value * 10) / 10),
   );
+}
+
+/** `live` and `pace`: where a script finds the current value, in the status and in the series. */
+export type Figure = [name: string, value: string | number, from?: { live: string } | { pace: string }];
+
+/** Orders of long files wait unread: without them, the figure before looks like all that is left. */
+export function unreadFigure(orders: number): Figure {
+  return ['more not read yet (orders)', orders, { live: 'status.queue.unreadOrders' }];
+}
+
+/** A figure of the overview, which a script keeps current. */
+export function figure([name, value, from]: Figure): Html {
+  const shown = typeof value === 'number' ? count(value) : value;
+  if (from === undefined) return html`<li data-fresh="${name}"><b>${shown}</b> ${name}</li>`;
+  if ('live' in from) return html`<li><b data-live="${from.live}">${shown}</b> ${name}</li>`;
+  return html`<li><b data-pace="${from.pace}">${shown}</b> ${name}</li>`;
 }

@@ -81,7 +81,8 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     const shown =
       note &&
       html`<p class="note ${tone}" role="status">${note.text} ${note.link && link(note.link.path, note.link.says)}</p>`;
-    const body = html`${shown}<div data-source="${page.live}">${page.body}</div>`;
+    const { live } = page;
+    const body = html`${shown}<div data-source="${live?.address}" data-shape="${live && shapeOf(live.document)}">${page.body}</div>`;
     const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, page.status ?? status);
     // With its address: to an address with a fragment, a browser would only scroll.
     return page.refresh === undefined ? reply : { ...reply, headers: { refresh: `${page.refresh}; url=${back}` } };
@@ -106,6 +107,31 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     );
     return status === 503 ? { ...reply, headers: { refresh: '1' } } : reply;
   }
+}
+
+/**
+ * What cannot be brought up to date in place, of the document from which a page is built: the script of the page computes the
+ * same of what it reads, and loads the page again when it differs.
+ */
+function shapeOf(document: object): string {
+  const each = (path: string, key: string) => {
+    const list = valueAt(document, path);
+    return Array.isArray(list) ? list.map((one: unknown) => [valueAt(one, key), valueAt(one, 'state')]) : [];
+  };
+  return JSON.stringify([
+    each('status.pauses', 'code'),
+    each('status.daemons', 'pid'),
+    each('status.batches', 'batch'),
+    each('status.batches', 'unsettled'),
+    valueAt(document, 'redisAwaySince'),
+    valueAt(document, 'state'),
+  ]);
+}
+
+function valueAt(document: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, step) => {
+    return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+  }, document);
 }
 
 /** The link that leads on: with the same parameters, a page that refuses them would be refused again. */

@@ -11,17 +11,19 @@ import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import type { WaitingJob } from '../../queue/queue.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { namelessIn } from '../api/batch-routes.ts';
+import { snapshotJson } from '../api/status-routes.ts';
 import { lastMinute, type PaceSeries } from '../pace/pace-series.ts';
 import { batchTable } from './batch-pages.ts';
 import { openIn } from './dead-letter-list.ts';
 import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { pacePart } from './pace-part.ts';
+import { type Figure, figure, pacePart, unreadFigure } from './pace-part.ts';
 import { actForm, agoText, badge, batchPath, cell, facts, link, nextLink, orderPath, table } from './parts.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
 export async function overviewPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
-  const { status } = await api.snapshot();
+  const snapshot = await api.snapshot();
+  const { status } = snapshot;
   const series = await api.pace();
   const { queue, deadLetters, daemons, token, pauses, now } = status;
   const { acceptedPerSecond, createP50Ms, createP95Ms, latestP50Ms } = lastMinute(series);
@@ -58,22 +60,12 @@ ${inboxNote(status)}
 <h2>Sources</h2>
 <div data-fresh="sources">${sources(status)}</div>
 ${mayOperate && pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
-  return { title: 'Overview', body, live: '/api/v1/status', scripts: ['plots.js'] };
-}
-
-/** `live` and `pace`: where a script finds the current value, in the status and in the series. */
-type Figure = [name: string, value: string | number, from?: { live: string } | { pace: string }];
-
-/** Orders of long files wait unread: without them, the figure before looks like all that is left. */
-function unreadFigure(orders: number): Figure {
-  return ['more not read yet (orders)', orders, { live: 'status.queue.unreadOrders' }];
-}
-
-function figure([name, value, from]: Figure): Html {
-  const shown = typeof value === 'number' ? count(value) : value;
-  if (from === undefined) return html`<li data-fresh="${name}"><b>${shown}</b> ${name}</li>`;
-  if ('live' in from) return html`<li><b data-live="${from.live}">${shown}</b> ${name}</li>`;
-  return html`<li><b data-pace="${from.pace}">${shown}</b> ${name}</li>`;
+  return {
+    title: 'Overview',
+    body,
+    live: { address: '/api/v1/status', document: snapshotJson(snapshot) },
+    scripts: ['plots.js'],
+  };
 }
 
 function noticeBox(trouble: ReceiverTrouble): Html {

@@ -39,7 +39,8 @@ for (const download of document.querySelectorAll('a[href*=".xlsx"]')) {
 }
 
 const STATUS = '/api/v1/status';
-const source = document.querySelector('[data-source]')?.getAttribute('data-source') ?? '';
+const made = document.querySelector('[data-source]');
+const source = made?.getAttribute('data-source') ?? '';
 const numbers = new Intl.NumberFormat('en-US');
 
 /**
@@ -58,7 +59,7 @@ function valueAt(document, path) {
 }
 
 /**
- * What cannot be brought up to date in place: pauses, daemons, and which batches are in which state.
+ * What cannot be brought up to date in place: pauses, daemons, and which batches are in which state. The server has the same.
  * @param {unknown} document
  */
 function shapeOf(document) {
@@ -124,12 +125,18 @@ function showHeader(document_) {
   showState('good', 'Delivering');
 }
 
-let shape = '';
+/** Of the document from which the page was built: what changed before the first reading is seen as a change. */
+let shape = made?.getAttribute('data-shape') ?? '';
 let isLost = false;
 
 /** Loads the page again when something else is to be shown, unless somebody works on it. @param {string} now */
 function loadWhenChanged(now) {
-  if (shape !== '' && now !== shape && !isInUse()) location.reload();
+  const change = `${shape} ${now}`;
+  // A page that was loaded because of this change, and is as it was, is not loaded without end.
+  if (shape !== '' && now !== shape && !isInUse() && sessionStorage.getItem('change') !== change) {
+    sessionStorage.setItem('change', change);
+    location.reload();
+  }
   shape = now;
 }
 
