@@ -257,3 +257,21 @@ const PRINTED_FIELDS = `[...document.querySelectorAll('.filters label :is(input,
 const WIDER = `[document.documentElement, ...document.querySelectorAll('.scroll, select, .act')]
   .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth + 1)
   .map(({ outerHTML }) => outerHTML.slice(0, 200))`;
+
+it('on a phone, the pages are one line that scrolls, in which the present one is in sight', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await using browser = await openBrowser();
+  for (const path of ['/', '/queue', '/for-clerks']) {
+    const page = await browser.show(`http://127.0.0.1:${port}${path}`, { width: 390, height: 844 });
+    const [header, end, wide] = await page.evaluate<[number, number, number]>(`[
+      document.querySelector('header').offsetHeight,
+      document.querySelector('nav [aria-current]').getBoundingClientRect().right,
+      document.documentElement.scrollWidth,
+    ]`);
+    expect(header).toBeLessThan(140);
+    expect(end).toBeLessThanOrEqual(390);
+    expect(wide).toBe(390);
+  }
+});
