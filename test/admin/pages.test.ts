@@ -1,4 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plain } from '../support/plain.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -195,7 +196,7 @@ describe('a person who operates', () => {
       script.indexOf('function valueAt'),
       script.indexOf('/** A page that somebody works on'),
     );
-    const shapeOf = new Function(`${source}; return shapeOf;`)() as (document: unknown) => string;
+    const shapeOf = runInNewContext(`${source}; shapeOf`) as (document: unknown) => string;
     for (const [path, api] of [
       ['/', '/api/v1/status'],
       [`/batches/${batch}`, `/api/v1/batches/${batch}`],
