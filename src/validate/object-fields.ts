@@ -65,7 +65,7 @@ export function problemAt(fault: Fault, found: Found, place: Place, value: strin
 }
 
 /** The keys that an object has instead of the one that was looked for; "" when it has that. */
-export function keysBeside(value: object, found: Found): string {
+function keysBeside(value: object, found: Found): string {
   if (found.value !== undefined) return '';
   const keys = Object.keys(value).slice(0, SHOWN_KEYS);
   return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);

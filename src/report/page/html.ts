@@ -44,7 +44,7 @@ export function visible(text: string, longest = 2000): string {
 }
 
 /** A link to the fix file, by its name in the folder of the page. */
-export function fixLink(name: string): Html {
+function fixLink(name: string): Html {
   return html`<a class="fix" href="${encodeURIComponent(name.toWellFormed())}">${name}</a>`;
 }
 
