@@ -30,6 +30,16 @@ test('no package runs a script when it is installed, with any npm', () => {
   expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
 });
 
+test('`npm run check` says at once that it needs a complete checkout, where the tests are missing', async () => {
+  await using folder = await makeTempFolder();
+  for (const name of ['package.json', '.npmrc']) await writeFile(path.join(folder.path, name), read(name));
+  const { status, stderr } = spawnSync('npm', ['run', 'check'], { cwd: folder.path, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^npm run check needs a complete checkout .*test\/ or \.ci\/ is missing/),
+  ]);
+});
+
 /** `npm run check:supply` on a copy of the files that it reads, with one of them changed. Nothing answers as the registry. */
 async function checkSupply(change: { file: string; from: string | RegExp; to: string } | undefined) {
   await using folder = await makeTempFolder();
