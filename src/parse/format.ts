@@ -4,6 +4,7 @@ import type { Stamp } from '../core/regular-file.ts';
 import type { FileFormat, FileShape, Place, SourceRecord } from '../order/record.ts';
 import type { FormatName, Reading, Readings } from './inspection.ts';
 import type { Originals } from './read-fix-file.ts';
+import type { Because } from './skip-where.ts';
 
 /** One file format, from bytes to records. Its entry is a line of `FORMATS`. */
 export type Format<Name extends FormatName> = {
@@ -46,8 +47,8 @@ export type Inspected<Name extends FormatName> = {
  */
 export type RecordPage = { records: readonly SourceRecord[]; leftOut: readonly LeftOut[]; lineOf: LineOf };
 
-/** A row or an object that `skipWhere` leaves out; `number` is its order number, "" without one. */
-export type LeftOut = { number: string; line: number };
+/** A row or an object that `skipWhere` or `onlyWhere` leaves out, and why; `number` is its order number, "" without one. */
+export type LeftOut = { number: string; line: number } & Because;
 
 /** `pointer` is that of the value; `place` that of its record. */
 export type LineOf = (place: Place, pointer: string) => number;

@@ -11,7 +11,7 @@ import { compareObject, objectFacts } from './fix-objects.ts';
 import type { LeftOut, RecordPage } from './format.ts';
 import type { Objects } from './inspection.ts';
 import { isOfOtherBatch, leftOut, missingIn, type Originals, refuseLostNotes } from './read-fix-file.ts';
-import { watchSkippedObjects } from './skip-where.ts';
+import { type Because, watchSkippedObjects } from './skip-where.ts';
 import { tooManyRecords, unreadable } from './unreadable.ts';
 
 /** One object of a JSON or XML file, with its place; `bytes` is its length in the file. */
@@ -28,6 +28,7 @@ export type ObjectRecord = {
 type OwnObjects = {
   /** Undefined for one that `skipWhere` leaves out. */
   recordOf(object: ObjectRecord): ObjectOrRow | undefined;
+  because(): Because;
   hasErrorKeys(): boolean;
   /** What was restored or left out. */
   warnings(): string[];
@@ -72,12 +73,12 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       const facts = objectFacts(errorKeys);
       const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
       if (isWrapped) return { kind: 'object', place, value: errorKeys['_error_value'], ...facts };
-      const compared = compareObject(value, facts, errorKeys, originals, mapping);
+      const { doubts, ...compared } = compareObject(value, facts, errorKeys, originals, mapping);
       restored += compared.restored;
-      const { doubts } = compared;
       for (const key of compared.lost) lost.add(key);
       return { kind: 'object', place, value, ...facts, ...(doubts.length > 0 && { doubts }) };
     },
+    because: skipped.because,
     hasErrorKeys: () => hasErrorKeys,
     warnings() {
       const changed = restored === 0 ? [] : [`A program changed ${restored} values, ${WERE_RESTORED}.`];
@@ -106,7 +107,7 @@ export function createObjectPages(
   const leftOut: LeftOut[] = [];
   const keep = ({ line, value }: ObjectRecord): [] => {
     const number = isObject(value) ? textOf(find(value, mapping.fields.purchaseOrderNumber).value) : undefined;
-    leftOut.push({ number: number ?? '', line });
+    leftOut.push({ number: number ?? '', line, ...own.because() });
     return [];
   };
   return (found) => ({

@@ -11,6 +11,11 @@ type Rule = { by: 'skipWhere' | 'onlyWhere'; names: readonly [string]; plain: st
   has(text: string): boolean;
 };
 
+/** What left a row or an object out: the column or key as the file names it, and its value. */
+export type Because = { by: Rule['by']; column: string; value: string };
+
+export type OnLeftOut<Row> = (row: Row, because: Because) => void;
+
 function rulesOf(mapping: Mapping): Rule[] {
   return (['skipWhere', 'onlyWhere'] as const).flatMap((by) =>
     Object.entries(mapping[by]).map(([name, values]) => {
@@ -29,7 +34,8 @@ function createDecision() {
   let last = { number: '', isKept: new Map<Rule, boolean>(), isLeftOut: false };
   const partly = new Set<string>();
 
-  function decide(rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined): boolean {
+  /** The rule that leaves it out, if any. */
+  function decide(rules: readonly Rule[], number: string, textFor: (rule: Rule) => string | undefined) {
     const isSame = number === '' || number === last.number;
     const isKept = new Map<Rule, boolean>();
     for (const rule of rules) {
@@ -42,13 +48,13 @@ function createDecision() {
     const isPartly = number !== '' && number === last.number && isLeftOut !== last.isLeftOut;
     if (isPartly && partly.size < MOST_PARTLY) partly.add(number);
     last = { number: number === '' ? last.number : number, isKept, isLeftOut };
-    if (leftOutBy === undefined) return false;
+    if (leftOutBy === undefined) return undefined;
     const text = textFor(leftOutBy) ?? '';
     const { values } = leftOutBy;
     const short = shorten(text, 40);
     const value = values.has(short) || values.size < MOST_VALUES ? short : OTHERS;
     values.set(value, (values.get(value) ?? 0) + 1);
-    return true;
+    return { by: leftOutBy.by, rule: leftOutBy, value: text };
   }
 
   return { decide, partly };
@@ -59,6 +65,7 @@ const MOST_VALUES = 10;
 const MOST_PARTLY = 1_000;
 const MOST_NAMED = 5;
 const OTHERS = 'others';
+const NOTHING: Because = { by: 'skipWhere', column: '', value: '' };
 
 /** Finds the rows of a table that `skipWhere` or `onlyWhere` leaves out. */
 export function watchSkippedRows(mapping: Mapping) {
@@ -67,6 +74,7 @@ export function watchSkippedRows(mapping: Mapping) {
   let known: readonly string[] | undefined;
   let at = new Map<Rule, number>();
   let number = -1;
+  let because: Because = NOTHING;
   const columnsOf = (names: readonly string[], { plain }: Rule) =>
     names.flatMap((name, index) => (plainName(name) === plain ? [index] : []));
 
@@ -92,8 +100,12 @@ export function watchSkippedRows(mapping: Mapping) {
       if (rules.length === 0 || cells.length !== header.length) return false;
       if (header !== known) look(header, line);
       const textAt = (column: number | undefined) => trimBlanks(cells[column ?? -1] ?? '');
-      return decide([...at.keys()], textAt(number), (rule) => textAt(at.get(rule)));
+      const found = decide([...at.keys()], textAt(number), (rule) => textAt(at.get(rule)));
+      if (found) because = { by: found.by, column: header[at.get(found.rule) ?? -1] ?? '', value: found.value };
+      return found !== undefined;
     },
+    /** Of the row that was left out last. */
+    because: () => because,
     warnings(header: readonly string[]): string[] {
       const missing = rules.filter((rule) => columnsOf(header, rule).length !== 1);
       return [
@@ -111,6 +123,7 @@ export function watchSkippedObjects(mapping: Mapping) {
   const missing = new Set(rules);
   const { decide, partly } = createDecision();
   let seen = 0;
+  let because: Because = NOTHING;
   const numbers = mapping.fields.purchaseOrderNumber;
 
   function textFor(value: object, rule: Rule): string | undefined {
@@ -124,8 +137,12 @@ export function watchSkippedObjects(mapping: Mapping) {
     skips(value: unknown): boolean {
       seen += 1;
       if (rules.length === 0 || !isObject(value)) return false;
-      return decide(rules, textOf(find(value, numbers).value) ?? '', (rule) => textFor(value, rule));
+      const found = decide(rules, textOf(find(value, numbers).value) ?? '', (rule) => textFor(value, rule));
+      if (found) because = { by: found.by, column: find(value, found.rule.names).name, value: found.value };
+      return found !== undefined;
     },
+    /** Of the object that was left out last. */
+    because: () => because,
     /** PoSyncError `unreadable-column-missing`, if no object has a key of `onlyWhere`. */
     warnings(): string[] {
       const absent = seen === 0 ? [] : [...missing];

@@ -39,7 +39,7 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
   }
 
   return {
-    add({ number, line }: LeftOut): void {
+    add({ number, line }: Pick<LeftOut, 'number' | 'line'>): void {
       if (number === '' || lines.has(number)) return;
       if (lines.size === LOOKED_UP) isFull = true;
       else lines.set(number, line);

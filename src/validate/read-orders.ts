@@ -1,5 +1,5 @@
 import type { Mapping } from '../config/config.ts';
-import type { CheckedOrder } from '../order/order.ts';
+import type { CheckedOrder, Order } from '../order/order.ts';
 import type { SourceRecord } from '../order/record.ts';
 import type { LeftOut, LineOf } from '../parse/format.ts';
 import { readRecords } from '../parse/formats.ts';
@@ -47,6 +47,21 @@ export async function* readOrderPages(
       });
     case 'rows':
       return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, { mapping, isGuess }, late);
+  }
+}
+
+/** An order as it would be sent, and the line of its first row. */
+export type OrderToSend = Order & { line: number };
+
+/** Those orders of a checked file whose place among all of them `isSent` has. The file is read again, so that none is kept. */
+export async function* ordersToSend(
+  path: string,
+  inspection: Inspection,
+  { isSent, signal }: { isSent: readonly boolean[]; signal: AbortSignal },
+): AsyncGenerator<OrderToSend> {
+  let at = 0;
+  for await (const one of readOrders(path, inspection, { signal })) {
+    if (isSent[at++] && one.valid) yield { line: one.place.line, ...one.order };
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, type PoSyncError } from '../../core/errors.ts';
 import { count, counted } from '../../core/format.ts';
-import type { OrderToSend, StatusValues } from '../../operate/orders/check-file.ts';
+import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
@@ -8,6 +8,7 @@ import { createRepeats, type FileFormat, type Problem } from '../../order/record
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
 import { openText } from '../../report/story.ts';
+import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
 import { createAdvice, type MappingOf, statusText } from './next-step.ts';
@@ -157,8 +158,7 @@ function formatText(file: string, format: FileFormat, records: number, { warning
   const names = unused.slice(0, MOST_NAMED).map((name) => shorten(name.trim(), 40));
   const more = unused.length > MOST_NAMED ? ` and ${unused.length - MOST_NAMED} more` : '';
   const ignored = names.length === 0 ? '' : printable(`${file}: columns that are not sent: ${names.join(', ')}${more}`);
-  const rows = counted(records, isTable ? 'row' : 'object');
-  return `${printable(file)}: ${known}; ${rows}\n${ignored === '' ? '' : `${ignored}\n`}${lines.join('')}`;
+  return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${ignored === '' ? '' : `${ignored}\n`}${lines.join('')}`;
 }
 
 /** Problems that say the same as others, each with its places: a file without its mapping has them in every order. */

@@ -2,12 +2,13 @@ import path from 'node:path';
 import { type Config, mappingFor, startCommandOf } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { listFailed } from '../../operate/delivery/reconcile-ledger.ts';
-import { checkFile, createStatusCounts, ordersToSend } from '../../operate/orders/check-file.ts';
+import { checkFile, createStatusCounts } from '../../operate/orders/check-file.ts';
 import { createPreviewer, type Previewer } from '../../operate/orders/preview-orders.ts';
 import { unusedColumns } from '../../parse/columns.ts';
 import { unknownBatchWarning } from '../../parse/unreadable.ts';
 import { isNameless } from '../../report/story.ts';
 import type { HowToReadDeps } from '../../validate/how-to-read.ts';
+import { ordersToSend } from '../../validate/read-orders.ts';
 import { type CommonArgs, configIfAny, openOperatorContext } from '../load-config.ts';
 import { sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
@@ -166,7 +167,10 @@ async function checkOrders(
         }
         return preview?.add(order);
       },
-      leftOut: (one) => preview?.leftOut(one),
+      leftOut(one) {
+        statuses?.leftOut(one);
+        preview?.leftOut(one);
+      },
     },
   );
   const compared = await preview?.done();

@@ -237,12 +237,13 @@ const yamlName = (name: string) => quoted(shorten(name.trim(), 60));
 
 /** `Status: OFFEN 98 sent and 1 held, erledigt 12 held`. */
 export function statusText({ column, values, more }: StatusValues): string {
-  const texts = values.map(({ value, sent, known, held }) => {
+  const texts = values.map(({ value, sent, known, held, leftOut = 0 }) => {
     const shown = value === '' ? '(empty)' : /^[\p{L}\p{N} _.-]+$/u.test(value) ? value : quoted(value);
     const ends: [number, string][] = [
       [sent, 'sent'],
       [known, 'known'],
       [held, 'held'],
+      [leftOut, 'left out'],
     ];
     return `${shown} ${ends.flatMap(([number, end]) => (number > 0 ? [`${count(number)} ${end}`] : [])).join(' and ')}`;
   });

@@ -1,4 +1,4 @@
-import type { CheckedOrder, Order } from '../../order/order.ts';
+import type { CheckedOrder } from '../../order/order.ts';
 import type { SourceRecord } from '../../order/record.ts';
 import { shorten, trimBlanks } from '../../order/text.ts';
 import { find, isObject, textOf } from '../../parse/find-key.ts';
@@ -6,7 +6,7 @@ import type { LeftOut } from '../../parse/format.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
-import { readOrderPages, readOrders } from '../../validate/read-orders.ts';
+import { readOrderPages } from '../../validate/read-orders.ts';
 import { isStatusName } from '../../validate/said-beside.ts';
 
 /** A file to check, and the source whose mapping reads it; a fix file is read with the mapping of its batch. */
@@ -41,29 +41,13 @@ export async function checkFile(
   return inspection;
 }
 
-/** An order as it would be sent, and the line of its first row. */
-export type OrderToSend = Order & { line: number };
-
-/** Those orders of a checked file whose place among all of them `isSent` has. The file is read again, so that none is kept. */
-export async function* ordersToSend(
-  path: string,
-  inspection: Inspection,
-  { isSent, signal }: { isSent: readonly boolean[]; signal: AbortSignal },
-): AsyncGenerator<OrderToSend> {
-  let at = 0;
-  for await (const one of readOrders(path, inspection, { signal })) {
-    if (isSent[at++] && one.valid) yield { line: one.place.line, ...one.order };
-  }
-}
-
 /**
  * What happens to the orders with each value of a status column that is not sent: `sent`, `known` with the same content
- * (only with a preview), or `held`. `more`: orders with
- * other values.
+ * (only with a preview), `held`, or `leftOut` by the mapping. `more`: orders with other values.
  */
 export type StatusValues = {
   column: string;
-  values: { value: string; sent: number; known: number; held: number }[];
+  values: { value: string; sent: number; known: number; held: number; leftOut?: number }[];
   more: number;
 };
 
@@ -72,13 +56,15 @@ const MOST_COUNTED = 1_000;
 const MOST_SHOWN = 10;
 const MOST_COLUMNS = 5;
 
-type End = 'sent' | 'known' | 'held';
+type End = 'sent' | 'known' | 'held' | 'leftOut';
+const NONE: Record<End, number> = { sent: 0, known: 0, held: 0, leftOut: 0 };
 type Said = { column: string; value: string };
 
 /** Counts orders by the values of their status columns or keys that are not sent. */
 export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'reading' | 'mapping'>) {
   const counts = new Map<string, Map<string, Record<End, number>>>();
   const more = new Map<string, number>();
+  let last = { number: '', value: '' };
   const { header, at } = 'columns' in reading ? reading.columns : { header: [], at: {} };
   const read = new Set<unknown>(Object.values(at));
   const columns = header.flatMap((name, index) => (read.has(index) || !isStatusName(name) ? [] : [{ name, index }]));
@@ -98,7 +84,7 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
       const values = counts.get(column) ?? new Map<string, Record<End, number>>();
       if (!counts.has(column) && counts.size === MOST_COLUMNS) continue;
       counts.set(column, values);
-      const found = values.get(value) ?? { sent: 0, known: 0, held: 0 };
+      const found = values.get(value) ?? { ...NONE };
       found[end] += 1;
       if (values.has(value) || values.size < MOST_COUNTED) values.set(value, found);
       else more.set(column, (more.get(column) ?? 0) + 1);
@@ -113,10 +99,18 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
       return [...each.values()];
     },
     add,
+    /** The rows of an order are usually adjacent, and often only the first one has the value. */
+    leftOut({ number, column, value }: LeftOut): void {
+      const isRest = number === last.number && (value === '' || value === last.value);
+      if (number !== '' && !isRest) add([{ column, value }], 'leftOut');
+      last = { number, value };
+    },
     /** Values that are sent first, because each that is held has its own problem; the most frequent of them first. */
     found: (): StatusValues[] =>
       [...counts].map(([column, found]) => {
-        const all = [...found].map(([value, ends]) => ({ value: shorten(value, 40), ...ends }));
+        const all = [...found].map(([value, { leftOut, ...ends }]) => {
+          return { value: shorten(value, 40), ...ends, ...(leftOut > 0 && { leftOut }) };
+        });
         const sorted = all.sort((a, b) => Number(b.sent > 0) - Number(a.sent > 0) || total(b) - total(a));
         const rest = sorted.slice(MOST_SHOWN).reduce((sum, one) => sum + total(one), more.get(column) ?? 0);
         return { column: shorten(column.trim(), 40), values: sorted.slice(0, MOST_SHOWN), more: rest };
@@ -124,4 +118,4 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
   };
 }
 
-const total = ({ sent, known, held }: Record<End, number>) => sent + known + held;
+const total = ({ sent, known, held, leftOut = 0 }: StatusValues['values'][number]) => sent + known + held + leftOut;

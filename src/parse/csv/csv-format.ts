@@ -40,7 +40,9 @@ export function createRowPages(reading: TableReading, mapping: Mapping): (rows: 
   const isFixFile = columns.errorColumns.length > 0;
   const leftOut: LeftOut[] = [];
   const numberOf = ({ cells }: Row) => trimBlanks(cells[columns.at.purchaseOrderNumber ?? -1] ?? '');
-  const body = createTableBody(reading, mapping, (row) => leftOut.push({ number: numberOf(row), line: row.line }));
+  const body = createTableBody(reading, mapping, (row, because) => {
+    leftOut.push({ number: numberOf(row), line: row.line, ...because });
+  });
   const own = createOwnCells({ columns, fillDown, originals, summary });
   return (rows) => ({
     records: body.take(rows).map(toRecord),

@@ -1,7 +1,7 @@
 import type { Mapping } from '../../config/config.ts';
 import { shorten } from '../../order/text.ts';
 import { columnNamed, countFields, FIELDS, hasNeededColumns, likeliestHeader } from '../columns.ts';
-import { watchSkippedRows } from '../skip-where.ts';
+import { type OnLeftOut, watchSkippedRows } from '../skip-where.ts';
 import { unreadable } from '../unreadable.ts';
 import type { Delimiter } from './dialect.ts';
 import { refuseOrdersAbove, refuseOtherDelimiter, textOfRow, watchLastRow } from './joined-or-cut.ts';
@@ -36,12 +36,11 @@ const MOST_TITLES = 50;
  * totals are not data, nor is the row of `lastRow`. PoSyncError `unreadable-header` for a further header with the columns in
  * another order. `onLeftOut` gets each row that `skipWhere` or `onlyWhere` leaves out.
  */
-export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (row: Row) => void): TableBody {
-  const { hasSepLine, extra } = form;
+export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: OnLeftOut<Row>): TableBody {
   const named = watchNamed(mapping);
   const counts: Record<Skipped, number> = { ...NONE };
   const titles: Row[] = [];
-  let [isSepLineDue, isAfterGap] = [hasSepLine, false];
+  let [isSepLineDue, isAfterGap] = [form.hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
   const warnings = () => warningsOf(counts, named.warnings(body.header?.cells ?? []));
@@ -70,7 +69,7 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (
     }
     const skipped = body.header === undefined ? aboveHeader(row) : belowHeader(row, body.header);
     if (skipped !== undefined && skipped !== 'none') counts[skipped] += 1;
-    if (skipped === 'where') onLeftOut?.(row);
+    if (skipped === 'where') onLeftOut?.(row, named.because());
     if (skipped === undefined && isAfterGap) row.isAfterGap = true;
     isAfterGap = skipped !== undefined;
     if (isAfterGap) return false;
@@ -87,7 +86,7 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: (
 
   function aboveHeader(row: Row): Skipped | 'none' {
     if (isBlank(row)) return 'blank';
-    body.header = headerAt(row, titles, extra, mapping);
+    body.header = headerAt(row, titles, form.extra, mapping);
     if (body.header === undefined) return 'title';
     totals = createTotalRows(body.header.cells, mapping);
     return 'none';
@@ -123,7 +122,7 @@ function reasonToSkip(row: Row, header: Row): Skipped | undefined {
 /** Finds the rows that are not data; the mapping names some with `skipRows`, `skipWhere`, `onlyWhere` and `lastRow`. */
 function watchNamed(mapping: Mapping) {
   const patterns = mapping.skipRows.map((pattern) => new RegExp(pattern, 'u'));
-  const { hasRules, skips, warnings } = watchSkippedRows(mapping);
+  const { hasRules, skips, because, warnings } = watchSkippedRows(mapping);
   const lastRow = watchLastRow(mapping);
 
   function isNamed(row: Row): boolean {
@@ -140,6 +139,7 @@ function watchNamed(mapping: Mapping) {
       if (isNamed(row)) return 'pattern';
       return skips(row.cells, header.cells, header.line) ? 'where' : undefined;
     },
+    because,
     warnings,
     lastRow,
   };

@@ -268,6 +268,33 @@ First order as it would be sent:
     ]);
   });
 
+  test('shows the orders that onlyWhere or skipWhere leaves out among the values of their column', async () => {
+    const erp = mappingOf({ onlyWhere: { status: ['frei'] }, skipWhere: { Art: ['Test'] } });
+    const own = { ...config, mappings: { erp } };
+    const rows = ['1,A,1,frei,', '2,A,1,Entwurf,', '2,B,1,,', '3,A,1,Entwurf,', '4,A,x,frei,', '5,A,1,frei,Test'];
+    const text = `purchaseOrderNumber,articleCode,quantity,Status,ART\n${rows.join('\n')}\n`;
+    const { out } = await check({ 'only.csv': text }, { source: 'erp' }, [], own);
+    expect(out).toContain('only.csv: Status: frei 1 sent and 1 held, Entwurf 2 left out\n');
+    expect(out).toContain('only.csv: ART: Test 1 left out\n');
+    const orders = ['frei', 'Entwurf'].map((Status, at) => {
+      return { purchaseOrderNumber: `PO-${at}`, Status, items: [{ articleCode: 'A', quantity: 1 }] };
+    });
+    const found = await check({ 'only.json': JSON.stringify(orders) }, { source: 'erp', json: true }, [], {
+      ...config,
+      mappings: { erp: mappingOf({ onlyWhere: { status: ['frei'] } }) },
+    });
+    expect(JSON.parse(found.out).files[0].statuses).toEqual([
+      {
+        column: 'Status',
+        values: [
+          { value: 'frei', sent: 1, known: 0, held: 0 },
+          { value: 'Entwurf', sent: 0, known: 0, held: 0, leftOut: 1 },
+        ],
+        more: 0,
+      },
+    ]);
+  });
+
   test('names the line of a file that cannot be read', async () => {
     const { code, err } = await check({ 'open.csv': `${GOOD}3,"D,1\n` });
     expect(code).toBe(2);
