@@ -26,7 +26,7 @@ import { settledText } from './corrections-page.ts';
 import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm } from './letter-message.ts';
+import { heldArticles, inForm } from './letter-message.ts';
 import { orderedSince, orderListLinks, sentPart, settledNote, sumTable } from './order-list-part.ts';
 import {
   agoText,
@@ -143,7 +143,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const body = html`<h1>${batch.name}</h1>
 <div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
-${heldBox(view, mayOperate)}
+${heldBox(view, mayOperate, await heldArticles(api, batch))}
 ${factsOf(view, await fixFilesIn(view.report), view.lost)}
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
@@ -166,14 +166,14 @@ function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: 
 const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';
 
 /** What waits for a person comes before the facts. */
-function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolean): Html | undefined {
+function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolean, articles?: Html): Html | undefined {
   if (held === undefined) return undefined;
   const { few, most } = HELD_RULE;
   const again = kind === 'export' ? 'restart the daemon, which reads the export again' : 'drop the file again';
   const corrected = kind === 'export' ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
   const who = mayOperate ? 'You may decide: release or cancel it below' : FOR_OPERATOR;
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-<br>${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected}</div>`;
+${articles ?? html`<br>`}${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected}</div>`;
 }
 
 function factsOf({ batch, standing, report, error, over }: BatchView, fixes: readonly string[], lost = false): Html {

@@ -1,7 +1,11 @@
 import { count, counted } from '../../core/format.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
 import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
+import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
+import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
+import { addError, byWeight, type ErrorGroups } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { batchPath, letterPath, link } from './parts.ts';
 
@@ -62,4 +66,22 @@ export async function unreadableNote({ tables }: Pick<ApiContext, 'tables'>): Pr
   if (files === 0) return undefined;
   const shown = files === 1 ? 'Show this file' : `Show these ${count(files)} files`;
   return html`<p class="box bad" role="status">${counted(files, 'file')} could not be read. Orders that could not be read are not sent, and are not in this list; its spreadsheet has a line for each such file. ${link('/batches?open=true&state=unreadable', shown)}</p>`;
+}
+
+/** The first refused orders of a held batch, of which its page names the articles: a person decides by them. */
+const MOST_REFUSED = 500;
+
+/** The articles that occur in several refused orders of a held batch, for the most frequent refusal that has some. */
+export async function heldArticles({ base }: ApiContext, batch: Batch): Promise<Html | undefined> {
+  if (batch.held === undefined) return undefined;
+  const groups: ErrorGroups = new Map();
+  let read = 0;
+  for await (const letter of deadLettersInProgress(base, [batch])) {
+    if (letter.kind === 'refused') addError(groups, letter);
+    read += 1;
+    if (read === MOST_REFUSED) break;
+  }
+  return byWeight(groups)
+    .map(articlesIn)
+    .find((named) => named !== undefined);
 }

@@ -20,8 +20,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
-      if (waiting === undefined) return [];
-      if (waiting.inProgress) return untilReported(waiting);
+      if (waiting === undefined || waiting.inProgress) return waiting ? untilReported(waiting) : [];
       return [
         `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
         `and drop it ${into}, or discard that content:`,

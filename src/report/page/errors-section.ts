@@ -72,7 +72,7 @@ function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html
 const ARTICLES_SHOWN = 5;
 
 /** The API may refuse many orders because of a few articles. One that is in two of many is probably right. */
-function articlesIn({ articles, count: all }: ErrorGroup): Html | undefined {
+export function articlesIn({ articles, count: all }: Pick<ErrorGroup, 'articles' | 'count'>): Html | undefined {
   const frequent = [...articles].filter(([, number]) => number >= Math.min(all, 3)).sort(([, a], [, b]) => b - a);
   if (all === 1 || frequent.length === 0) return undefined;
   const named = frequent
