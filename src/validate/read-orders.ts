@@ -65,6 +65,14 @@ export async function* ordersToSend(
   }
 }
 
+/** The first row or object with this number that `skipWhere` or `onlyWhere` leaves out. */
+export async function findLeftOut(path: string, inspection: Inspection, number: string, signal: AbortSignal) {
+  const found: LeftOut[] = [];
+  const onLeftOut = (one: LeftOut) => void (one.number === number && found.push(one));
+  for await (const _ of readOrderPages(path, inspection, { signal, onLeftOut })) if (found.length > 0) break;
+  return found[0];
+}
+
 async function* watched(pages: ReturnType<typeof readRecords>, onLeftOut?: (one: LeftOut) => void) {
   for await (const page of pages) {
     if (onLeftOut !== undefined) for (const one of page.leftOut) onLeftOut(one);

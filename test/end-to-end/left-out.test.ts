@@ -119,3 +119,25 @@ it('an export names an order that it leaves out once, and again after it was the
   expect(await version(['PO-1', 90], ['PO-2', 10])).toBeUndefined();
   expect(await version(['PO-1', 90], ['PO-2', 90])).toEqual(['PO-2']);
 });
+
+it('explain names the file that has an order which the mapping leaves out, and the value', async () => {
+  const more = 'mappings: { erp: { onlyWhere: { status: 10 } }, list: { skipWhere: { status: 90 } } }';
+  const list = '- { name: list, type: export, path: list.csv, stable: 100ms, poll: 200ms, mapping: list }';
+  await using place = await openWorkplace({ more, source: `${INBOX}\n  ${list}` });
+  await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,Entwurf\nB-2,B,1,\n`);
+  await writeFile(path.join(place.folder, 'list.csv'), `${HEAD}B-3,A,1,90\nB-4,A,1,10\n`);
+  await place.run(['start', '--once']);
+  const { code, err } = await place.run(['explain', 'B-2']);
+  expect(code).toBe(1);
+  expect(err.replace(/\s+/g, ' ')).toContain(
+    'Order B-2 is in first.csv, line 3, and is left out: its STATUS "Entwurf" is not a value of onlyWhere in the mapping of source erp.',
+  );
+  const { error } = JSON.parse((await place.run(['explain', 'B-3', '--json'])).out);
+  expect(error).toMatchObject({
+    code: 'order-unknown',
+    message:
+      'Order B-3 is in list.csv, line 2, and is left out: its STATUS "90" is a value of skipWhere in the mapping of source list.',
+    facts: { order: 'B-3', batch: expect.stringContaining('-list-') },
+  });
+  expect((await place.run(['explain', 'B-9'])).err).toContain('Order B-9 not found');
+});

@@ -12,7 +12,8 @@ import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances, sentBy } from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
-import { type OrderContent, unreadOrder } from './order-content.ts';
+import { notSent } from './in-progress.ts';
+import type { OrderContent } from './order-content.ts';
 import { readSurroundings } from './read-waits.ts';
 import { type Wait, waitOf } from './wait-of.ts';
 
@@ -88,7 +89,7 @@ export async function explainOrder(
     case undefined:
     case 'nothing':
       if (appearances.length + operatorActions.length === 0)
-        throw (await unreadOrder(order, { ...context, search })) ?? (await unknownOrder(order, context));
+        throw (await notSent(order, { ...context, search })) ?? (await unknownOrder(order, context));
       return { ...base, state: 'nothing' };
     case 'accepted': {
       const { batchNo, ...compact } = known.compact;

@@ -5,18 +5,19 @@ import type { ClaimedFile } from '../../order/batch.ts';
 import { digestOf } from '../../order/digest.ts';
 import { WERE_RESTORED } from '../../order/fixing.ts';
 import type { CheckedOrder, Item, ValidOrder } from '../../order/order.ts';
+import type { LeftOut } from '../../parse/format.ts';
 import { inspectFile } from '../../parse/inspect.ts';
 import type { Inspection } from '../../parse/inspection.ts';
 import { findKept } from '../../report/results.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
-import { readOrders } from '../../validate/read-orders.ts';
+import { findLeftOut, readOrders } from '../../validate/read-orders.ts';
 
 /** Milliseconds that the search for an order in its file may take. */
 export const SEARCH_TAKES = 5_000;
 
 /**
  * An order of a batch. `kind`: `inbox` for a file in one of our folders inside an inbox. `digest`: of the content that was
- * sent; without it, the order of the unchanged file is wanted, on `line` if that is given. `sha256`: of the file as it was admitted. `isKept`: the file is `items.json` of a report.
+ * sent; without it, the order of the unchanged file is wanted, on `line` if that is given. `sha256`: of the file as it was admitted. `isKept`: the file is `items.json` of a report. `isLeftOut`: only what the mapping leaves out is wanted.
  */
 export type WantedOrder = {
   number: string;
@@ -27,6 +28,7 @@ export type WantedOrder = {
   line?: number;
   sha256?: string;
   isKept?: boolean;
+  isLeftOut?: boolean;
 };
 
 /**
@@ -36,7 +38,7 @@ export type WantedOrder = {
  */
 export type FoundInFile =
   | { found: 'same'; items: Item[]; line: number; lines: readonly number[]; isRestored: boolean }
-  | { found: 'other'; isChanged: boolean }
+  | { found: 'other'; isChanged: boolean; leftOut?: LeftOut | undefined }
   | { found: 'missing' | 'no-file' | 'forbidden' | 'late' | 'busy' }
   | { found: 'unreadable'; code: string };
 
@@ -57,6 +59,9 @@ export async function findInFile(wanted: WantedOrder, deps: HowToReadDeps, signa
 async function search(wanted: WantedOrder, deps: HowToReadDeps, signal: AbortSignal): Promise<FoundInFile> {
   const inspection = await inspectWanted(wanted, deps, signal);
   if ('refusal' in inspection) return { found: 'unreadable', code: inspection.refusal.code };
+  const { path, number, isLeftOut } = wanted;
+  if (isLeftOut)
+    return { found: 'other', isChanged: false, leftOut: await findLeftOut(path, inspection, number, signal) };
   const isChanged = wanted.sha256 !== undefined && wanted.sha256 !== inspection.sha256;
   if (wanted.digest === undefined && wanted.sha256 !== inspection.sha256) return { found: 'other', isChanged: true };
   const isRestored = inspection.warnings.some((warning) => warning.includes(WERE_RESTORED));
@@ -115,13 +120,8 @@ export function faultOf(error: unknown): FoundInFile {
 }
 
 /** As `findInFile`, from values that can be sent to a thread; `corrected`: the batch that the file corrects, if it is known. */
-export function findOrder(
-  wanted: WantedOrder,
-  config: HowToReadDeps['config'],
-  corrected: Batch | undefined,
-): Promise<FoundInFile> {
-  return findInFile(wanted, knowing(config, corrected), AbortSignal.timeout(SEARCH_TAKES));
-}
+export const findOrder = (wanted: WantedOrder, config: HowToReadDeps['config'], corrected: Batch | undefined) =>
+  findInFile(wanted, knowing(config, corrected), AbortSignal.timeout(SEARCH_TAKES));
 
 /** How a thread, which has no Redis, reads a file that corrects a batch. */
 export function knowing(config: HowToReadDeps['config'], corrected: Batch | undefined): HowToReadDeps {
