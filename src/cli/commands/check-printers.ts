@@ -163,9 +163,9 @@ function formatText(file: string, format: FileFormat, records: number, { warning
 
 /** Problems that say the same as others, each with its places: a file without its mapping has them in every order. */
 function repeatTexts({ held }: ReturnType<typeof createRepeats>): string[] {
-  return held().map(({ problem, times, places }) => {
+  return held().map(({ problem, times, places, lines }) => {
     const named = places.map(({ at, order }) => `${at}${order === '' ? '' : ` of order ${shorten(order, 60)}`}`);
-    const rest = times > named.length ? `, and ${count(times - named.length)} more (--json lists all)` : '';
+    const rest = lines === '' ? '' : `, and in ${/\D/.test(lines) ? 'lines' : 'line'} ${lines}`;
     return `${count(times)} more like it: ${saidText(problem)}. Also at ${named.join(', ')}${rest}`;
   });
 }

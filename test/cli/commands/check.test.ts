@@ -154,24 +154,32 @@ First order as it would be sent:
     ]);
   });
 
-  test('shows equal problems three times and names where the others are, which JSON lists each', async () => {
-    const rows = Array.from({ length: 16 }, (_, at) => `${at + 1},,1\n`);
-    const { out } = await check({ 'same.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('')}17,A,x\n` });
+  test('shows equal problems ten times and names the lines of all others, which JSON lists each', async () => {
+    const rows = Array.from({ length: 30 }, (_, at) => `${at + 1},,1\n`);
+    rows.splice(25, 1, 'good,A,1\n');
+    const { out } = await check({ 'same.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('')}last,A,x\n` });
     expect(out.match(/^same\.csv:\d.*$/gm)).toEqual([
-      ...[2, 3, 4].map((line) => `same.csv:${line}: articleCode: is empty; enter a value (order ${line - 1})`),
-      'same.csv:18: quantity: "x" is not a number; enter digits only, such as 12 (order 17)',
+      ...Array.from({ length: 10 }, (_, at) => at + 2).map(
+        (line) => `same.csv:${line}: articleCode: is empty; enter a value (order ${line - 1})`,
+      ),
+      'same.csv:32: quantity: "x" is not a number; enter digits only, such as 12 (order last)',
     ]);
-    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 5} of order ${at + 4}`).join(', ');
+    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 12} of order ${at + 11}`).join(', ');
     expect(out).toContain(
-      `same.csv: 13 more like it: articleCode: is empty; enter a value. Also at ${named}, and 3 more (--json lists all)\n`,
+      `same.csv: 19 more like it: articleCode: is empty; enter a value. Also at ${named}, and in lines 22-26, 28-31\n`,
     );
-    const objects = rows.map((_, at) => ({ purchaseOrderNumber: `PO-${at}`, lines: [{ sku: 'A', qty: 1 }] }));
+    const objects = Array.from({ length: 24 }, (_, at) => ({
+      purchaseOrderNumber: `PO-${at}`,
+      lines: [{ sku: 'A', qty: 1 }],
+    }));
     const files = { 'same.json': JSON.stringify(objects) };
     const text = (await check(files)).out;
-    expect(text.match(/has no items/g)).toHaveLength(4);
-    expect(text).toMatch(/13 more like it: items: has no items; .* Also at \/3\/items of order PO-3, /);
+    expect(text.match(/has no items/g)).toHaveLength(11);
+    expect(text).toMatch(
+      /14 more like it: items: has no items; .* Also at \/10\/items of order PO-10, .*, and in line 1$/m,
+    );
     const [document] = JSON.parse((await check(files, { json: true })).out).files;
-    expect(document.problems).toHaveLength(16);
+    expect(document.problems).toHaveLength(24);
   });
 
   test('says once what the mapping can do about rows that are canceled or on hold', async () => {
