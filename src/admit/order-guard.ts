@@ -1,10 +1,10 @@
-import type { OtherSpelling } from '../ledger/adopt.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
-import { isSameContent } from '../ledger/entry.ts';
+import { isSameContent, isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createRowClaims, isUnderWay, type TakenRow } from '../ledger/row-claims.ts';
+import { createRowClaims, type TakenRow } from '../ledger/row-claims.ts';
+import { broughtBefore, type OtherSpelling } from '../ledger/spellings.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
+import { admit } from './admission.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
   ledger: Pick<Ledger, 'lookup' | 'otherSpellings'>;
@@ -34,7 +35,7 @@ export function createOrderGuard(deps: Deps) {
     async page(batch: Batch, page: readonly CheckedOrder[], file: PageFacts): Promise<readonly CheckedOrder[]> {
       if (file.isFixFile) await Promise.all(page.map(({ records }) => remember(batch.batch, records)));
       const orders = file.isFixFile ? await Promise.all(page.map(withoutZeros)) : page;
-      return file.isAsRead || batch.cancelled ? orders : withoutOtherSpelling(batch, orders);
+      return file.isAsRead || batch.cancelled ? orders : withoutOtherSpelling(batch, orders, file.isFixFile);
     },
     rows: createRowGuard(deps),
   };
@@ -44,17 +45,12 @@ export function createOrderGuard(deps: Deps) {
 type PageFacts = { isFixFile: boolean; isAsRead?: boolean };
 
 /**
- * Holds a new order whose number another file had in another spelling: an ERP's `0088` that a list has as `88` would be
- * ordered twice. What a person confirmed is meant as it is written.
+ * Holds an order that would be sent, and whose number another file had in another spelling: an ERP's `0088` that a list has as
+ * `88` would be ordered twice. What a person confirmed is meant as it is written. `again`: the page is of a fix file.
  */
 export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
-  async function checked(order: ValidOrder, own: number, one: OtherSpelling): Promise<CheckedOrder> {
-    const { known, other } = one;
-    const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : 0;
-    // What only the list has is decided by the list, and what is in the same file was compared as it was read.
-    if (no === 0 || no === own) return order;
-    const [mine] = await ledger.lookup([order.number]);
-    if (mine?.kind !== 'nothing') return order;
+  async function checked(order: ValidOrder, { other, known }: OtherSpelling): Promise<CheckedOrder> {
+    const no = known.kind === 'accepted' ? known.compact.batchNo : known.entry.batchNo;
     const batch = await batches.nameOf(no);
     const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
     const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
@@ -62,18 +58,27 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
     const isSame = isSameContent(digest, digestOf(order.order));
     const how = `${otherSpellingText(order.number, other)}${state}${from} with ${isSame ? 'the same' : 'other'} items, only in case, spaces or leading zeros`;
     const then = isSame
-      ? 'discard it'
+      ? `discard it${known.kind === 'accepted' ? '' : ` once ${other} is accepted`}`
       : `enter ${other} to see both contents, and agree on the change with the supplier`;
     const message = `${how}. If it is the same order, ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
     return heldBack(order, OTHER_SPELLING, message);
   }
 
-  return async ({ no }: Pick<Batch, 'no'>, page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
-    const others = await ledger.otherSpellings(page.map(({ number }) => number));
+  return async (
+    { batch, no, kind }: Pick<Batch, 'batch' | 'no' | 'kind'>,
+    page: readonly CheckedOrder[],
+    again: boolean,
+  ): Promise<CheckedOrder[]> => {
+    const all = await ledger.otherSpellings(page.map(({ number }) => number));
     return Promise.all(
       page.map(async (order, i) => {
-        const one = others[i];
-        return one === undefined || !order.valid || isMeant(order) ? order : checked(order, no, one);
+        if (!order.valid || isMeant(order) || broughtBefore(all[i]) === undefined) return order;
+        const [mine = { kind: 'nothing' }] = await ledger.lookup([order.number]);
+        const one = broughtBefore(all[i], [no, ...(mine.kind === 'open' ? [mine.entry.batchNo] : [])]);
+        if (one === undefined) return order;
+        const { ordinal } = order;
+        const candidate = { digest: digestOf(order.order), batch, ordinal, again, fromExport: kind === 'export' };
+        return admit(mine, candidate).kind === 'queue' ? checked(order, one) : order;
       }),
     );
   };

@@ -4,10 +4,10 @@ import { digestOf } from '../order/digest.ts';
 import type { Item } from '../order/order.ts';
 import type { Redis } from '../redis/connect.ts';
 import { BUCKETS, type Keys } from '../redis/keys.ts';
-import { readScript, repliesOf, runScript } from '../redis/script.ts';
+import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import type { Known } from './entry.ts';
 import { encodeCompact, type Listed, UNSHOWN } from './entry.ts';
+import { createSpellingStore } from './spellings.ts';
 
 /** An order that the API has. Its digest is UNSHOWN where the list leaves out the items. Short: there may be millions. */
 export type Existing = { purchaseOrderNumber: string; digest: string };
@@ -72,6 +72,7 @@ const MOST_ITEMS = 1_000;
  */
 export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   const script = readScript(new URL('./adopt.lua', import.meta.url));
+  const spellings = createSpellingStore({ redis, keys });
 
   async function adoptOne({ purchaseOrderNumber: number, digest }: Existing, at: number): Promise<boolean> {
     const compact = encodeCompact({ digest, attempts: 0, at, batchNo: 0 });
@@ -82,81 +83,10 @@ export function createAdoption({ redis, keys }: { redis: Redis; keys: Keys }) {
   }
 
   return async (orders: readonly Existing[], at: number): Promise<boolean[]> => {
-    const respelled = orders.flatMap(({ purchaseOrderNumber: number }) => {
-      const spelling = spellingOf(number);
-      return spelling === number ? [] : [spelling, number];
-    });
-    if (respelled.length > 0) await redis.hset(keys.spellings, ...respelled);
+    await spellings.keep(orders.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
     return Promise.all(orders.map((order) => adoptOne(order, at)));
   };
 }
-
-/** A number without what APIs may rewrite: case, spaces, leading zeros, and the composition of characters. */
-export function spellingOf(number: string): string {
-  return number
-    .normalize('NFC')
-    .replace(/\s+/g, '')
-    .replace(/^0+(?=.)/, '')
-    .toUpperCase();
-}
-
-/** Numbers of the ledger in other spellings, which `keys.spellings` has by the plain one. */
-export function createSpellings({ redis, keys, lookup }: { redis: Redis; keys: Keys; lookup: Lookup }) {
-  /** Keeps numbers, so that other spellings of them are found. A number that nothing can be left out of needs no field. */
-  async function spelled(numbers: readonly string[]): Promise<void> {
-    const respelled = numbers.filter((number) => spellingOf(number) !== number);
-    if (respelled.length === 0) return;
-    const step = respelled.reduce(
-      (all, number) => all.hsetnx(keys.spellings, spellingOf(number), number),
-      redis.multi(),
-    );
-    await repliesOf(step);
-  }
-
-  /** For each number, another spelling of it that the ledger has, and what it knows of that. */
-  async function otherSpellings(numbers: readonly string[]): Promise<(OtherSpelling | undefined)[]> {
-    if (numbers.length === 0) return [];
-    const plain = numbers.map(spellingOf);
-    const stored = await redis.hmget(keys.spellings, ...plain);
-    const candidates = numbers.flatMap((number, i) =>
-      [...new Set([stored[i], plain[i]])].flatMap((other) => (other && other !== number ? [{ number, other }] : [])),
-    );
-    const known = await lookup(candidates.map(({ other }) => other));
-    const found = new Map<string, OtherSpelling>();
-    for (const [i, { number, other }] of candidates.entries()) {
-      const one = known[i];
-      if (one && one.kind !== 'nothing' && !found.has(number)) found.set(number, { other, known: one });
-    }
-    return numbers.map((number) => found.get(number));
-  }
-
-  /**
-   * The numbers that the ledger does not have, but that the list showed in another spelling only: an API that rewrites
-   * numbers may have these orders.
-   */
-  async function respelled(numbers: readonly string[]): Promise<(string | undefined)[]> {
-    const others = await otherSpellings(numbers);
-    return others.map((one) =>
-      one?.known.kind === 'accepted' && one.known.compact.batchNo === 0 ? one.other : undefined,
-    );
-  }
-
-  return { spelled, otherSpellings, respelled };
-}
-
-/** Other spellings of these numbers are not compared with them any more. */
-export async function forgetSpellings(numbers: readonly string[], { redis, keys }: Pick<Store, 'redis' | 'keys'>) {
-  const respelled = numbers.filter((number) => spellingOf(number) !== number);
-  if (respelled.length === 0) return;
-  const kept = await redis.hmget(keys.spellings, ...respelled.map(spellingOf));
-  const own = respelled.filter((number, i) => kept[i] === number).map(spellingOf);
-  if (own.length > 0) await redis.hdel(keys.spellings, ...own);
-}
-
-/** Another spelling of a number that the ledger has, and what it knows of that. */
-export type OtherSpelling = { other: string; known: Exclude<Known, { kind: 'nothing' }> };
-
-type Lookup = (numbers: readonly string[]) => Promise<Known[]>;
 
 /** How often a complete list shows each number, for those that it shows more than once. */
 export function timesListed(rows: readonly { purchaseOrderNumber: string }[]): Map<string, number> {

@@ -165,6 +165,13 @@ export function sendingSpan(timeout: number): number {
 /** What the ledger knows about a number. */
 export type Known = { kind: 'nothing' } | { kind: 'open'; entry: Entry } | { kind: 'accepted'; compact: Compact };
 
+/** Whether an order is in progress or in doubt. */
+export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open' }> {
+  if (known.kind !== 'open') return false;
+  const { state } = known.entry;
+  return state !== 'refused' && state !== 'failed' && state !== 'conflict';
+}
+
 /** Why an order is canceled of which an attempt may have been sent. */
 export const WITHDRAWN_AFTER = "withdrawn: an attempt got no clear answer, and the API's list did not show the order";
 

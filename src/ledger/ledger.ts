@@ -2,7 +2,7 @@ import { needsPerson, type Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import { bucketOf, type Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import { createListedTwice, createSpellings } from './adopt.ts';
+import { createListedTwice } from './adopt.ts';
 import { type Change, createCommits, type RowClaim } from './commits.ts';
 import {
   cancelledResult,
@@ -18,6 +18,7 @@ import {
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
 import { createOperatorActions } from './operator-actions.ts';
+import { createSpellings } from './spellings.ts';
 import { type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
 /** One order that ends at admission. */

@@ -1,7 +1,7 @@
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { forgetSpellings } from './adopt.ts';
 import { type Compact, decodeCompact, type OperatorAction } from './entry.ts';
+import { createSpellingStore } from './spellings.ts';
 
 const DAY = 86_400_000;
 
@@ -13,6 +13,7 @@ export type Retention = ReturnType<typeof createRetention>;
  * this does nothing.
  */
 export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Keys; keep: number | 'forever' }) {
+  const spellings = createSpellingStore({ redis, keys });
   /** A source shows these settled numbers again. Written once a day each. */
   async function shown(numbers: readonly string[], now: number): Promise<void> {
     if (keep === 'forever') return;
@@ -65,7 +66,7 @@ export function createRetention({ redis, keys, keep }: { redis: Redis; keys: Key
     const all = await redis.hgetall(bucket);
     const old = Object.entries(all).flatMap(([number, text]) => (lastShown(text) < oldest ? [number] : []));
     if (old.length === 0) return 0;
-    await forgetSpellings(old, { redis, keys });
+    await spellings.forget(old);
     return redis.hdel(bucket, ...old);
   }
 

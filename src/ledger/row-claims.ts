@@ -4,7 +4,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { SameContent } from './batches/aftermath.ts';
 import type { RowClaim } from './commits.ts';
-import type { Known } from './entry.ts';
+import { isUnderWay, type Known } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
@@ -77,11 +77,4 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
 function isOf(known: Known, { batch, no }: RowOwner): boolean {
   if (known.kind === 'accepted') return known.compact.batchNo === no;
   return isUnderWay(known) && known.entry.batch === batch;
-}
-
-/** Whether an order is in progress or in doubt. */
-export function isUnderWay(known: Known): known is Extract<Known, { kind: 'open' }> {
-  if (known.kind !== 'open') return false;
-  const { state } = known.entry;
-  return state !== 'refused' && state !== 'failed' && state !== 'conflict';
 }

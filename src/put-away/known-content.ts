@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import type { Known } from '../ledger/entry.ts';
+import { isUnderWay, type Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type createRowClaims, isUnderWay } from '../ledger/row-claims.ts';
+import type { createRowClaims } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import { NUMBER_IN_PROGRESS, NUMBER_KNOWN, NUMBER_TAKEN, placeText, ROW_KNOWN } from '../order/fixing.ts';

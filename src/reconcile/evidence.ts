@@ -1,5 +1,6 @@
 import type { ListedOrder } from '../api/list.ts';
-import { createListBudget, spellingOf } from '../ledger/adopt.ts';
+import { createListBudget } from '../ledger/adopt.ts';
+import { spellingOf } from '../ledger/spellings.ts';
 
 /** An order that the API certainly has, and since when: a complete list must show it. */
 export type Canary = { number: string; since: number };

@@ -4,7 +4,7 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { syncFolder } from '../core/regular-file.ts';
 import type { Known } from '../ledger/entry.ts';
-import { isUnderWay } from '../ledger/row-claims.ts';
+import { isUnderWay } from '../ledger/entry.ts';
 import { errorColumnOf } from '../order/fixing.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape, SourceRecord } from '../order/record.ts';

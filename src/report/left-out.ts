@@ -1,6 +1,6 @@
 import { count, orders } from '../core/format.ts';
+import { isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { isUnderWay } from '../ledger/row-claims.ts';
 import type { LeftOut } from '../parse/format.ts';
 
 /** An order that is at the API or on its way there. */

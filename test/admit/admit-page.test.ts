@@ -513,6 +513,36 @@ describe('admission of a page', () => {
       expect(queued).toEqual(['0001', '0002', '1', '2', '3']);
     });
 
+    it('is held for every spelling that came, whatever became of those before', async () => {
+      await drop('b1', [order('0088'), order('0055', 1)]);
+      await sent('0055', { kind: 'refused', answer: { code: 'http-400', message: 'no' } });
+      await cancel('b1');
+      await drop('b2', [order('000088'), order('000055', 1)]);
+      for (const number of ['000088', '000055']) await sent(number, { kind: 'accepted' });
+      await drop('b3', [order('88'), order('55', 1)]);
+      expect(queued).toEqual(['0088', '0055', '000088', '000055']);
+      expect(await outcomes('b3')).toEqual({ invalid: 2 });
+      const [held] = await batches.results('b3', [0]);
+      expect(held?.message).toMatch(/^88 differs from 000088, which is accepted/);
+    });
+
+    it('is held when it comes back corrected after the other one was sent, and not counted again when its file is read again', async () => {
+      await drop('b1', [order('0088')]);
+      await sent('0088', { kind: 'refused', answer: { code: 'http-400', message: 'no' } });
+      await drop('b2', [order('88')]);
+      await drop('b1', [order('0088')]);
+      await drop('b3', [order('0088')]);
+      await drop('b4', [fixed('0088', 2)], { again: true });
+      expect(queued).toEqual(['0088', '88']);
+      expect([await outcomes('b1'), await outcomes('b3'), await outcomes('b4')]).toEqual([
+        { refused: 1 },
+        { refused: 1 },
+        { invalid: 1 },
+      ]);
+      const [held] = await batches.results('b4', [0]);
+      expect(held?.message).toMatch(/^0088 differs from 88, which is in progress .* discard it once 88 is accepted/);
+    });
+
     it('is held once while an export shows it unchanged, and sent after the other one is gone', async () => {
       await drop('b1', [order('0088')]);
       await drop('e1', [order('88')], { kind: 'export' });

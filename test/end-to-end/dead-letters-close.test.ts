@@ -80,6 +80,34 @@ describe('a dead letter', () => {
     expect((await place.run(['status', '--exit-code'])).code).toBe(0);
   });
 
+  it('of a refused order is sent again neither as it is nor corrected once its number is sent in another spelling', async () => {
+    const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['0088'] }];
+    await using place = await openWorkplace({ faults: { faults } });
+    await place.drop('erp.csv', table('0088,NEW,A,1', '0099,NEW,A,1'));
+    await place.run(['start', '--once']);
+    await place.drop('list.csv', table('88,NEW,A,1'));
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].sort()).toEqual(['0099', '88']);
+
+    const planned = await place.run(['dead-letters', 'retry', '--order', '0088', '--dry-run', '--json']);
+    expect(JSON.parse(planned.out)).toMatchObject({ plan: { 'other-spelling': 1 } });
+    const { out } = await place.run(['dead-letters', 'retry', '--order', '0088', '--yes']);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      '1 order cannot be sent again: its number is accepted or in progress from another file, only with other case',
+    );
+    const [refused] = await place.reportsNow();
+    if (refused === undefined) throw new Error('no report');
+    const [header = '', row = ''] = (await place.read(refused, 'dead-letters.csv')).split('\n');
+    await place.drop('fix.csv', `${header}\n${row.replace(/^0088,NEW,A,/, '0088,NEW,B,')}\n`);
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].sort()).toEqual(['0099', '88']);
+    const [now] = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
+    expect(now).toMatchObject({
+      purchaseOrderNumber: '0088',
+      message: expect.stringContaining('0088 differs from 88'),
+    });
+  });
+
   it('of a conflict shows both contents, and closes when its fix file comes back with the accepted content', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,1'));

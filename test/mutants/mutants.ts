@@ -1168,9 +1168,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the hold of a number that another file has in another spelling',
     file: 'src/admit/order-guard.ts',
-    find: 'return one === undefined || !order.valid || isMeant(order) ? order : checked(order, no, one);',
+    find: "return admit(mine, candidate).kind === 'queue' ? checked(order, one) : order;",
     replace: 'return order;',
     tests: ['test/admit/admit-page.test.ts'],
+  },
+  {
+    without: 'the check of a retry for another spelling of the number',
+    file: 'src/operate/dead-letters/retry-dead-letters.ts',
+    find: "const isOther = verdict === 'retried' &&",
+    replace: "const isOther = verdict !== 'retried' && verdict === 'asked' &&",
+    tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {
     without: 'the wait for the list before an order of a cancelled file is withdrawn',

@@ -3,7 +3,7 @@ import { PoSyncError, toError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import {
-  judgeRetry,
+  judgeRetries,
   type Listed,
   type RetryVerdict,
   retryDeadLetters,
@@ -198,10 +198,7 @@ type OnPage = (page: readonly FoundDeadLetter[]) => Promise<Verdict[]>;
 function judging(action: PlanAction, listed: Listed, context: OperatorContext): OnPage {
   const { wouldDiscard } = createDiscard(context);
   if (action === 'discard') return (page) => Promise.all(page.map(wouldDiscard));
-  return async (page) => {
-    const known = await context.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-    return page.map((letter, i) => judgeRetry(letter, known[i] ?? { kind: 'nothing' }, listed));
-  };
+  return async (page) => (await judgeRetries(page, listed, context)).map(({ verdict }) => verdict);
 }
 
 function acting(action: PlanAction, listed: Listed, context: OperatorContext): OnPage {

@@ -45,6 +45,7 @@ const WORDS: Record<PlanItem['verdict'], string> = {
   discarded: 'discarded',
   invalid: 'skipped: failed a check. Correct it',
   'number-taken': 'skipped: the number belongs to another order',
+  'other-spelling': 'skipped: sent in another spelling of its number',
   'under-way': 'skipped: being sent',
   corrected: 'skipped: a correction was sent',
   settled: 'skipped: already settled',

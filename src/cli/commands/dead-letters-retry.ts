@@ -1,7 +1,7 @@
 import { orders } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import {
-  judgeRetry,
+  judgeRetries,
   type LeftAlone,
   type RetryVerdict,
   retryDeadLetters,
@@ -65,9 +65,8 @@ async function planRetry(
 ): Promise<OrderTally> {
   const plan = tallyOrders();
   for await (const page of pages(deadLetters(filter, context), PAGE)) {
-    const known = await context.ledger.lookup(page.map(numberOf));
-    for (const [i, deadLetter] of page.entries())
-      plan.add(deadLetter, judgeRetry(deadLetter, known[i] ?? { kind: 'nothing' }, listed));
+    const judged = await judgeRetries(page, listed, context);
+    for (const [i, deadLetter] of page.entries()) plan.add(deadLetter, judged[i]?.verdict ?? 'forgotten');
   }
   return plan;
 }
@@ -195,11 +194,9 @@ const reasonsOf = (into: string): Reasons => ({
   'number-taken':
     'the number was sent with other items. Discard the order, give it another number in the fix file if it really is another order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
   corrected: 'a fix file brought the same rows back as another order.',
+  'other-spelling':
+    'its number is accepted or in progress from another file, only with other case, spaces or leading zeros. If it is the same order, discard it. If it really is another order, write confirmed into _error_check of its rows in the fix file.',
   'under-way': 'already being sent.',
   settled: 'already settled.',
   forgotten: `the ledger no longer has the content. Drop the fix file of the report ${into}.`,
 });
-
-function numberOf({ purchaseOrderNumber }: FoundDeadLetter): string {
-  return purchaseOrderNumber;
-}

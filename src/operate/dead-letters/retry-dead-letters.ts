@@ -3,6 +3,7 @@ import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
 import { createRowClaims } from '../../ledger/row-claims.ts';
+import { broughtBefore } from '../../ledger/spellings.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
@@ -27,6 +28,8 @@ export type LeftAlone =
   | 'number-taken'
   /** A fix file brought its rows back as another order. */
   | 'corrected'
+  /** Another file brought its number in another spelling, which is accepted or in progress. */
+  | 'other-spelling'
   | 'under-way'
   | 'settled'
   /** The ledger no longer has its content. */
@@ -38,7 +41,24 @@ export type Listed = ReadonlyMap<string, ListedOrder> | undefined;
 /** `rate`: at most this many orders a second return to the queue. */
 export type RetryOptions = { listed: Listed; rate?: number | undefined };
 
-/** What a retry would do with the order of a dead letter. Pure. */
+/** What a retry would do with the orders of a page of dead letters. */
+export async function judgeRetries(
+  page: readonly FoundDeadLetter[],
+  listed: Listed,
+  { ledger }: Pick<OperatorContext, 'ledger'>,
+): Promise<{ verdict: RetryVerdict; known: Known }[]> {
+  const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
+  const [all, others] = await Promise.all([ledger.lookup(numbers), ledger.otherSpellings(numbers)]);
+  return page.map((deadLetter, i) => {
+    const known = all[i] ?? { kind: 'nothing' };
+    const verdict = judgeRetry(deadLetter, known, listed);
+    const own = known.kind === 'open' ? [known.entry.batchNo] : [];
+    const isOther = verdict === 'retried' && broughtBefore(others[i], own) !== undefined;
+    return { verdict: isOther ? 'other-spelling' : verdict, known };
+  });
+}
+
+/** What a retry would do with the order of a dead letter, if no other spelling of its number is known. Pure. */
 export function judgeRetry(deadLetter: FoundDeadLetter, known: Known, listed: Listed): RetryVerdict {
   if (deadLetter.kind === 'invalid') return 'invalid';
   if (known.kind === 'nothing') return 'forgotten';
@@ -70,12 +90,11 @@ export async function retryDeadLetters(
   { listed, rate }: RetryOptions,
   context: OperatorContext,
 ): Promise<RetryVerdict[]> {
-  const known = await context.ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+  const judged = await judgeRetries(page, listed, context);
   let again = before;
   const acts = await Promise.all(
     page.map((deadLetter, i) => {
-      const one = known[i] ?? { kind: 'nothing' };
-      const verdict = judgeRetry(deadLetter, one, listed);
+      const { verdict, known: one } = judged[i] ?? { verdict: 'forgotten', known: { kind: 'nothing' } };
       const delay = rate === undefined ? 0 : Math.round((again * 1000) / rate);
       if (verdict === 'retried') again += 1;
       return one.kind === 'open'

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
-import type { Entry, Known } from '../../ledger/entry.ts';
-import { createRowClaims, isUnderWay } from '../../ledger/row-claims.ts';
+import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
+import { createRowClaims } from '../../ledger/row-claims.ts';
 import { batchTitle, claimTimeOf } from '../../order/batch.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { shorten } from '../../order/text.ts';

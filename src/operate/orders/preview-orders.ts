@@ -4,10 +4,9 @@ import type { Variables } from '../../config/variables.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
 import type { Known } from '../../ledger/entry.ts';
-import { isSameContent } from '../../ledger/entry.ts';
+import { isSameContent, isUnderWay } from '../../ledger/entry.ts';
 import { createKnownInvalid, resultsShownBefore, wereCorrected } from '../../ledger/known-invalid.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { isUnderWay } from '../../ledger/row-claims.ts';
 import { digestOf, fingerprintOf } from '../../order/digest.ts';
 import { type CheckedOrder, createPager, type Order } from '../../order/order.ts';
 import { KNOWN_SETTLED } from '../../order/outcome.ts';
@@ -62,7 +61,7 @@ const PAGE = 500;
 const CONFLICTS_SHOWN = 20;
 
 /** The file has no batch yet. */
-const NO_BATCH = { no: -1 };
+const NO_BATCH = { batch: '', no: -1, kind: 'inbox' } as const;
 
 /** Digests by number. */
 type Digests = Map<string, string>;
@@ -101,7 +100,7 @@ export function createComparison(
     const watch = watchLeftOut(ledger);
 
     async function addPage(read: readonly CheckedOrder[]): Promise<void> {
-      const page = isAsRead ? read : await withoutOtherSpelling(NO_BATCH, read);
+      const page = isAsRead ? read : await withoutOtherSpelling(NO_BATCH, read, again);
       const known = await ledger.lookup(page.map(({ number }) => number));
       const codes = await shownBefore.codesOf(page);
       for (const [at, { number, ...one }] of page.entries()) {
