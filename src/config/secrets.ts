@@ -135,7 +135,9 @@ async function both(...wanted: [Promise<FoundSecret>, Promise<FoundSecret>]): Pr
 async function needed(name: string, env: Variables, read: SecretReader): Promise<FoundSecret> {
   const found = await readSecret(name, env, read);
   if (found !== undefined) return found;
-  const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name);
+  // The ID is no misspelled secret.
+  const kind = /_CLIENT_(?:ID|SECRET)$/.exec(name)?.[0] ?? '';
+  const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name && key.endsWith(kind));
   const near = nearest(name, given);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
     remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` Did you mean ${near}, which is set?`}`,

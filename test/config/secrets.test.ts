@@ -156,6 +156,12 @@ it('are not awaited at a pipe without a writer', async () => {
   await expect(refusal).rejects.toThrow('it is not a file');
 }, 5_000);
 
+it('do not take the ID for a misspelled secret', async () => {
+  await expect(loadSecrets(config, { [ID]: 'client' })).rejects.toMatchObject({
+    remedy: `Set ${SECRET}, or set ${SECRET}_FILE to a file that contains it.`,
+  });
+});
+
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
   await expect(loadSecrets(config, env)).rejects.toMatchObject({

@@ -113,16 +113,19 @@ it('a spreadsheet has the times of its page', async () => {
   await using place = await openWorkplace();
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
-  await place.drop('orders.csv', csvOf(2).replace(/,\d+\n$/, ',none\n'));
+  await place.drop('list.xlsx.fix.csv', csvOf(2).replace(/,\d+\n$/, ',none\n'));
   await until('the report', async () => (await place.reportsNow())[0]?.open === 1);
   await using browser = await openBrowser();
   const page = await browser.show(`http://127.0.0.1:${port}/dead-letters`, { width: 1200, height: 900 });
+  const others = `[...document.querySelectorAll('a[href*="list.xlsx"]')].map((link) => link.search).join()`;
   const zone = await until('the zone of the download', () =>
     page.evaluate<string | false>(
       `new URL(document.querySelector('a[href*=".xlsx"]')?.href ?? 'http://a').searchParams.get('zone') ?? false`,
     ),
   );
   expect(zone).toBe(await page.evaluate<string>('Intl.DateTimeFormat().resolvedOptions().timeZone'));
+  // The page of a batch whose name contains that of a workbook takes no such parameter.
+  expect(await page.evaluate<string>(others)).not.toContain('zone');
 });
 
 /** What the plots show: their pixels, and what a screen reader says. */

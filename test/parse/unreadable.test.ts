@@ -288,6 +288,17 @@ describe('a file of another kind is refused with what it is and what to do', () 
     });
   });
 
+  test('a Word document with all of its parts', async () => {
+    const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument';
+    const relations = `<Relationships><Relationship Id="r1" Type="${type}" Target="word/document.xml"/></Relationships>`;
+    const parts = { '_rels/.rels': relations, 'word/document.xml': '<w:document/>' };
+    const file = storeZip(new Map(Object.entries(parts).map(([name, text]) => [name, Buffer.from(text)])));
+    await expect(readText(file)).rejects.toMatchObject({
+      code: 'unreadable-format',
+      message: 'The file is a Word document.',
+    });
+  });
+
   test('UTF-32', async () => {
     const utf32 = Buffer.from(Array.from('purchaseOrderNumber').flatMap((one) => [one.charCodeAt(0), 0, 0, 0]));
     expect(await whyUnreadable(utf32)).toMatchObject({ code: 'unreadable-encoding' });

@@ -220,7 +220,7 @@ function cutOff({ line }: Row, how: string) {
     'cut-off',
     message,
     { line },
-    'Drop the complete file again. If it is complete, add a line end to its last line.',
+    'Drop the complete file again. If it is complete, add a line end to its last line. If its last line is always a total, set lastRow in the mapping of the source.',
   );
 }
 

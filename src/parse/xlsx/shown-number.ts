@@ -63,13 +63,18 @@ function showNumber(raw: string, code: string, is1904: boolean): ShownNumber {
   try {
     if (isDateFormat(code)) return { shown: dateText(number, is1904), plain, fault: 'date' };
     if (/^General$|^@$/i.test(code)) return { shown: plain, plain, ...faultOf(number) };
-    const shown = format(code, number).trim();
+    const shown = format(withoutLocale(code), number).trim();
     const found = faultIn(code, shown) ?? faultOf(number);
     if (shown === '' || showsNumber(shown, number)) return { shown, plain, ...(found ?? labelIn(shown)) };
     return { shown, plain, fault: found === undefined ? 'labeled' : 'scaled' };
   } catch {
     return { shown: plain, plain, fault: 'format' };
   }
+}
+
+/** `#,##0` of `[$-407]#,##0`: in which country a number looks how is no part of its value. */
+function withoutLocale(code: string): string {
+  return code.replace(/\[\$([^\]-]*)-[^\]]*\]/g, (_, symbol: string) => (symbol === '' ? '' : `[$${symbol}]`));
 }
 
 const NUMBERS = /\d[\d,]*(?:\.\d+)?(?:E[+-]?\d+)?%?/g;

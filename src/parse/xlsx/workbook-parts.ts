@@ -26,7 +26,7 @@ export type Workbook = {
 export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> {
   const root = (await relationsOf(archive, '_rels/.rels', '')).find(({ type }) => type === 'officeDocument')?.target;
   const part = root ?? 'xl/workbook.xml';
-  if (!archive.has(part) || part.endsWith('.bin')) throw notAWorkbook(archive.names());
+  if (!archive.has(part) || !/^(?!word\/|ppt\/).*(?<!\.bin)$/.test(part)) throw notAWorkbook(archive.names());
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const relations = await relationsOf(archive, `${folder}_rels/${part.slice(folder.length)}.rels`, folder);
   const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;

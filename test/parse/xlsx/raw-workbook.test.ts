@@ -255,12 +255,16 @@ describe('a number with a format', () => {
       ['#,##0', '42000'],
       ['0.00', '42'],
       ['0', '1E3'],
+      ['[$-407]#,##0', '1500'],
+      ['#,##0 [$EUR-407]', '1500'],
     ] as const;
     const { xml, formats } = book(cases, (cell, i) => `${textCell(`P${i}`)}${textCell('A')}${cell}`);
     expect(inShort((await readText(rawWorkbook([{ xml }], formats))).orders)).toEqual([
       order('P0', 'A', 42_000),
       order('P1', 'A', 42),
       order('P2', 'A', 1000),
+      order('P3', 'A', 1_500),
+      order('P4', 'A', 1_500),
     ]);
   });
 

@@ -31,10 +31,11 @@ for (const shown of document.querySelectorAll('[data-zone]')) {
   else shown.textContent = timeZone;
 }
 
-// Spreadsheets have the times of the page.
+// Spreadsheets have the times of the page. The name of a batch can contain that of one.
 for (const download of document.querySelectorAll('a[href*=".xlsx"]')) {
   const address = new URL(download.getAttribute('href') ?? '', location.href);
-  if (!address.searchParams.get('zone')) address.searchParams.set('zone', timeZone);
+  if (address.pathname.endsWith('.xlsx') && !address.searchParams.get('zone'))
+    address.searchParams.set('zone', timeZone);
   download.setAttribute('href', address.pathname + address.search);
 }
 
