@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { loadSetupPart } from './support/setup-part.ts';
 import { makeTempFolder } from './support/temp-folder.ts';
 
 type Manifest = Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Record<string, string>>;
@@ -38,6 +39,12 @@ test('`npm run check` says at once that it needs a complete checkout, where the 
     1,
     expect.stringMatching(/^npm run check needs a complete checkout .*test\/ or \.ci\/ is missing/),
   ]);
+});
+
+test('`npm test` says that it needs a complete checkout, where the tests are missing', async () => {
+  await using folder = await makeTempFolder();
+  const { runTests } = await loadSetupPart<{ runTests(root: string, args: string[]): Promise<number> }>('tests.mjs');
+  await expect(runTests(folder.path, [])).rejects.toThrow('`npm test` needs a complete checkout');
 });
 
 /** `npm run check:supply` on a copy of the files that it reads, with one of them changed. Nothing answers as the registry. */

@@ -9,6 +9,10 @@ import { SetupFailure } from './setup-failure.mjs';
  * Returns the exit code.
  */
 export async function runTests(root, args, say) {
+  if (!existsSync(path.join(root, 'test')))
+    throw new SetupFailure(
+      '`npm test` needs a complete checkout of the repository: test/ is missing here; clone the repository',
+    );
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const isChosen = args.some((arg) => arg.startsWith('--project') || arg.startsWith('test/'));
   const chosen = isChosen ? args : ['--project', 'fast', ...args];

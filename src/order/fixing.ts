@@ -114,7 +114,7 @@ export const OTHER_SPELLING = 'other-spelling';
 
 /** The beginning of its message. `otherSpellingIn` reads it. */
 export function otherSpellingText(number: string, other: string): string {
-  return `${number} differs from ${other}, which is `;
+  return `order ${number} differs from ${other}, which is `;
 }
 
 /** The number of the other order; undefined when the message names none. */
@@ -124,14 +124,37 @@ export function otherSpellingIn({ number, message }: { number: string; message: 
   return message.startsWith(start) && to > start.length ? message.slice(start.length, to) : undefined;
 }
 
-/** What the operator does about an order with this problem, as lines; none about another one. */
-export function otherSpellingSteps(number: string, { problems = [] }: Pick<ToDiscard, 'problems'> = {}): string[] {
-  if (problems.every(({ code }) => code !== OTHER_SPELLING)) return [];
-  return [
-    'If it is the same order as the one that the message names, with the same items, discard it:',
-    `  po-sync dead-letters discard --order ${number}`,
-    `If it really is another order, write ${CONFIRMED} into _error_check of its rows. With other items, enter the number of the other order to see both contents.`,
-  ];
+/** What the operator does about a dead letter that is to be corrected (`correct`) or discarded, as lines. `isSent`: its number is accepted. */
+export function openSteps(
+  number: string,
+  { kind, problems = [] }: Partial<Pick<ToDiscard, 'kind' | 'problems'>> | undefined = {},
+  { correct, isSent }: { correct: readonly string[]; isSent: boolean },
+): string[] {
+  const discard = `  po-sync dead-letters discard --order ${number}`;
+  const codes = new Set(problems.map(({ code }) => code));
+  if (codes.has(OTHER_SPELLING))
+    return [
+      'If it is the same order as the one that the message names, with the same items, discard it:',
+      discard,
+      `If it really is another order, write ${CONFIRMED} into _error_check of its rows. With other items, enter the number of the other order to see both contents.`,
+      ...correct,
+    ];
+  if (kind === 'conflict')
+    return [
+      'Other content with this number waits. Agree on the change with the supplier, then discard that content:',
+      discard,
+      'Only if it really is another order, enter another number.',
+      ...correct,
+    ];
+  if (isSent || codes.has(NUMBER_KNOWN))
+    return [
+      'Other content with this number waits. Do what its message says, then discard that content:',
+      discard,
+      'It can also be corrected: only what is as it was accepted closes it.',
+      ...correct,
+    ];
+  if (codes.has('called-off')) return ['If it is not wanted, discard it:', discard, 'If it is wanted:', ...correct];
+  return [...correct];
 }
 
 /** What follows from a row that was in doubt and is settled, after what became of it. `lackIn` reads it. */

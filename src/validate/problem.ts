@@ -211,7 +211,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-
   const shown = JSON.stringify(shorten(value, 60));
   switch (fault) {
     case 'too-few-fields':
-      return `has fewer fields than the header (${value}); check for a missing delimiter or a line break within a field`;
+      return `has fewer fields than the header (${value}); check for a missing delimiter or a line break within a field. For your operator: if it is a totals row, add its label to skipRows in the mapping`;
     case 'too-many-fields':
       return `has more fields than the header (${value}); put fields that contain the delimiter in quotes, or, in a spreadsheet, move each value into its column and clear the cells after the last one`;
     case 'not-an-object':

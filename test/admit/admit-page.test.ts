@@ -487,7 +487,7 @@ describe('admission of a page', () => {
       expect(held).toMatchObject({
         code: 'other-spelling',
         message: expect.stringMatching(
-          `^${second} differs from ${first}, which is accepted from "orders.csv" .batch b1. with other items, only in case.*enter ${first} to see both contents`,
+          `^order ${second} differs from ${first}, which is accepted from "orders.csv" .batch b1. with other items, only in case.*enter ${first} to see both contents`,
         ),
         failed: { place: { line: 2 }, articles: ['A-1'] },
       });
@@ -523,7 +523,7 @@ describe('admission of a page', () => {
       expect(queued).toEqual(['0088', '0055', '000088', '000055']);
       expect(await outcomes('b3')).toEqual({ invalid: 2 });
       const [held] = await batches.results('b3', [0]);
-      expect(held?.message).toMatch(/^88 differs from 000088, which is accepted/);
+      expect(held?.message).toMatch(/^order 88 differs from 000088, which is accepted/);
     });
 
     it('is held when it comes back corrected after the other one was sent, and not counted again when its file is read again', async () => {
@@ -540,7 +540,9 @@ describe('admission of a page', () => {
         { invalid: 1 },
       ]);
       const [held] = await batches.results('b4', [0]);
-      expect(held?.message).toMatch(/^0088 differs from 88, which is in progress .* discard it once 88 is accepted/);
+      expect(held?.message).toMatch(
+        /^order 0088 differs from 88, which is in progress .* discard it once 88 is accepted/,
+      );
     });
 
     it('is held once while an export shows it unchanged, and sent after the other one is gone', async () => {

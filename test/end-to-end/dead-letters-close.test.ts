@@ -59,10 +59,10 @@ describe('a dead letter', () => {
     if (held === undefined) throw new Error('no report');
     expect(held).toMatchObject({ counts: { accepted: 0, invalid: 2 }, open: 2 });
     expect(await place.read(held, 'results.csv')).toMatch(
-      /^2,88,invalid,0,[^,]+,other-spelling,"88 differs from 0088, which/m,
+      /^2,88,invalid,0,[^,]+,other-spelling,"order 88 differs from 0088, which/m,
     );
     const { out } = await place.run(['explain', '88']);
-    expect(out).toContain('88 differs from 0088, which is accepted from "erp.csv"');
+    expect(out).toContain('order 88 differs from 0088, which is accepted from "erp.csv"');
     expect(out).toMatch(
       /If it is the same order[\s\S]*discard --order 88\n[\s\S]*If it really is another order[\s\S]*Correct the/,
     );
@@ -104,7 +104,7 @@ describe('a dead letter', () => {
     const [now] = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
     expect(now).toMatchObject({
       purchaseOrderNumber: '0088',
-      message: expect.stringContaining('0088 differs from 88'),
+      message: expect.stringContaining('order 0088 differs from 88'),
     });
   });
 

@@ -121,6 +121,6 @@ it('check --preview holds a number that another file has in another spelling, an
   const [{ preview }] = JSON.parse((await place.run(['check', '--preview', '--json', 'list.csv'])).out).files;
   expect(preview).toMatchObject({ new: 1, invalid: 3, nameless: 1 });
   expect((await place.run(['check', '--preview', 'list.csv'])).out).toContain(
-    '88 differs from 0088, which is accepted',
+    'order 88 differs from 0088, which is accepted',
   );
 });

@@ -4,6 +4,7 @@ import {
   ERROR_COLUMNS,
   errorColumnOf,
   fixNote,
+  openSteps,
   placeText,
   readFixCheck,
   readFixNote,
@@ -106,3 +107,30 @@ it.each([
   ` (line 3 of batch a/b)`,
   ` (line 3 of batch ${batch}) `,
 ])('finds none in %j', (message) => expect(readFixNote(message)).toBeUndefined());
+
+describe('the steps of an open dead letter', () => {
+  const correct = ['Correct the fix file.'];
+
+  it('do not begin with a correction where the number is sent: they begin with the message', () => {
+    const conflict = openSteps('1', { kind: 'conflict' }, { correct, isSent: true });
+    expect(conflict.join('\n')).toMatch(
+      /^Other content .* Agree on the change with the supplier, then discard .*\n.*discard --order 1\nOnly if it really is another order/,
+    );
+    const known = { kind: 'invalid', problems: [{ code: 'number-known' }] } as const;
+    expect(openSteps('1', known, { correct, isSent: true }).join('\n')).toMatch(
+      /Do what its message says, then discard/,
+    );
+  });
+
+  it('discard what is not wanted, and correct what is only wrong', () => {
+    const off = { kind: 'invalid', problems: [{ code: 'called-off' }] } as const;
+    expect(openSteps('1', off, { correct, isSent: false })).toEqual([
+      'If it is not wanted, discard it:',
+      '  po-sync dead-letters discard --order 1',
+      'If it is wanted:',
+      ...correct,
+    ]);
+    const wrong = { kind: 'invalid', problems: [{ code: 'empty' }] } as const;
+    expect(openSteps('1', wrong, { correct, isSent: false })).toEqual(correct);
+  });
+});

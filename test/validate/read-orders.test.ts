@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAdvice } from '../../src/cli/commands/next-step.ts';
+import { createAdvice } from '../../src/cli/commands/advice.ts';
 import { problemOf } from '../../src/validate/problem.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
 

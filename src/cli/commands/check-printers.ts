@@ -11,7 +11,7 @@ import { openText } from '../../report/story.ts';
 import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, printable, printableJson } from '../terminal/print.ts';
-import { createAdvice, type MappingOf, statusText } from './next-step.ts';
+import { createAdvice, type MappingOf, statusText } from './advice.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
@@ -70,8 +70,8 @@ export function createJsonPrinter(write: (text: string) => void): CheckPrinter {
         isOpen = true;
         out(`${opening},${members({ format, records, unused, warnings })},"problems":[`);
       },
-      onProblem(problem, order) {
-        advice.add([problem]);
+      onProblem(problem, order, isNameless) {
+        advice.add([problem], '', { isNameless });
         out(`${problems++ === 0 ? '' : ','}\n${JSON.stringify({ order, ...problem })}`);
       },
       async onOrders(orders) {
@@ -113,9 +113,9 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
       return {
         onFormat: (format, records, more) => shell.out(formatText(file, format, records, more)),
         onProblem(problem, order, isNameless) {
-          advice.add([problem]);
-          const shown = isNameless ? '' : order;
-          if (!repeats.holds(problem, shown)) shell.out(problemText(file, problem, shown));
+          advice.add([problem], '', { isNameless });
+          if (!repeats.holds(problem, isNameless ? '' : order))
+            shell.out(problemText(file, problem, isNameless ? '' : order));
         },
         async onOrders(orders) {
           isListed = true;

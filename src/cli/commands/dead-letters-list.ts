@@ -18,7 +18,7 @@ import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { createAdvice } from './next-step.ts';
+import { createAdvice } from './advice.ts';
 
 /** Rows of the table without `--limit`. */
 const ROWS = 50;

@@ -26,12 +26,10 @@ import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
-import { createAdvice, nextStep } from './next-step.ts';
+import { createAdvice } from './advice.ts';
+import { nextStep } from './next-step.ts';
 
-/**
- * `explain ORDER`: the complete history of an order number; with `--list`, also what the API's list has of it now. Throws
- * PoSyncError `order-unknown`.
- */
+/** `explain ORDER`: its complete history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
 export async function explainCommand(
   args: CommonArgs & { order: string; list?: boolean },
   shell: Shell,

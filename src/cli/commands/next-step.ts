@@ -1,14 +1,10 @@
 import { join } from 'node:path';
-import type { Mapping, Source } from '../../config/config.ts';
-import { count, duration, orders } from '../../core/format.ts';
+import type { Source } from '../../config/config.ts';
+import { duration, orders } from '../../core/format.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
-import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
-import { otherSpellingSteps } from '../../order/fixing.ts';
-import type { Problem } from '../../order/record.ts';
-import { plainName, shorten, trimBlanks } from '../../order/text.ts';
-import { whyNotWanted } from '../../validate/said-beside.ts';
+import { openSteps } from '../../order/fixing.ts';
 
 /** `settle`: milliseconds, of the configuration. */
 type Place = { reports: string; start: string; now: number; into: string; settle: number };
@@ -21,11 +17,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
       if (waiting === undefined || waiting.inProgress) return waiting ? untilReported(waiting) : [];
-      return [
-        `Other content with this number waits. Correct the fix file in ${join(reports, waiting.batch)}`,
-        `and drop it ${into}, or discard that content:`,
-        `  po-sync dead-letters discard --order ${order}`,
-      ];
+      return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: true });
     }
     case 'sending':
     case 'queued':
@@ -66,11 +58,15 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'nothing': {
       if (waiting === undefined) return againSteps(appearances);
       if (waiting.inProgress) return untilReported(waiting);
-      const correct = [`Correct the fix file in ${join(reports, waiting.batch)}`, `and drop it ${into}.`];
-      return [...otherSpellingSteps(order, waiting.deadLetter), ...correct];
+      return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: false });
     }
   }
 }
+
+const correctIn = (batch: string, { reports, into }: Place) => [
+  `Correct the fix file in ${join(reports, batch)}`,
+  `and drop it ${into}.`,
+];
 
 const AGAIN = ['Or send the order again unchanged; one of a held batch waits for its release:'];
 
@@ -152,99 +148,4 @@ export function correctionSteps(kind: Source['type'] | undefined, toCorrect: num
       : 'Correct the file itself, or its mapping, before you drop it into an inbox.';
   const called = `${orders(calledOff)} ${calledOff === 1 ? 'is' : 'are'} held only as called-off: the file needs no correction. Once it is taken, discard what is cancelled.`;
   return [...(toCorrect > 0 ? [correct] : []), ...(calledOff > 0 ? [called] : [])];
-}
-
-/** Columns whose advice is shown, and values of each; a file may have any number of them. */
-const MOST = 5;
-/** Longer values are remarks, which seldom occur twice. */
-const LONGEST = 40;
-
-/** Finds the mapping of a source, where it is known. */
-export type MappingOf = (source: string) => Mapping | undefined;
-
-/** What is said about the files of one mapping: the values of each column that are held. */
-type Held = { sources: Set<string>; columns: Map<string, Set<string>>; isFinal: boolean };
-
-/**
- * Collects the operator's part of what is wrong: what the mapping can do about it, each with a line of YAML, with what the
- * mapping has there already. Fix files and pages of clerks repeat their messages for every row, so these do not contain it.
- */
-export function createAdvice(mappingOf: MappingOf = () => undefined) {
-  const found = new Map<Mapping | undefined, Held>();
-
-  function addOne({ field, value }: Problem, source: string): void {
-    const mapping = mappingOf(source);
-    const held = found.get(mapping) ?? { sources: new Set(), columns: new Map(), isFinal: false };
-    found.set(mapping, held);
-    held.sources.add(source);
-    if (!held.columns.has(field) && held.columns.size === MOST) return;
-    const values = held.columns.get(field) ?? new Set();
-    held.columns.set(field, values);
-    const text = trimBlanks(value);
-    if (values.size < MOST && text !== '' && text.length <= LONGEST) values.add(text);
-    if (whyNotWanted(field, value) === 'ended') held.isFinal = true;
-  }
-
-  return {
-    add(problems: readonly Problem[] = [], source = ''): void {
-      for (const one of problems) if (one.code === 'called-off') addOne(one, source);
-    },
-    lines: (): string[] => [...found].flatMap(([mapping, held]) => adviceLines(mapping, held, found.size > 1)),
-  };
-}
-
-function adviceLines(
-  mapping: Mapping | undefined,
-  { columns, isFinal, sources }: Held,
-  isOneOfMany: boolean,
-): string[] {
-  const where = isOneOfMany ? `the mapping of ${[...sources].join(', ')}` : 'the mapping';
-  const set = (key: 'skipWhere' | 'calledOff', values: ReadonlyMap<string, readonly string[]>): string => {
-    const own = mapping?.[key] ?? {};
-    const merged = `${key}: { ${merge(own, values, key).join(', ')} }`;
-    return Object.keys(own).length === 0 ? `add to ${where}: ${merged}` : `in ${where}, replace ${key} by: ${merged}`;
-  };
-  const named = new Map([...columns].flatMap(([field, all]) => (all.size > 0 ? [[field, [...all]]] : [])));
-  const never = new Map([...columns.keys()].map((field) => [field, ['never']]));
-  const also = isFinal ? ', also those that cancel an order that was sent' : '';
-  const skip = `to leave such rows and orders out without a report${also}, ${set('skipWhere', named)}`;
-  const send = `to send them, because the column means something else, ${set('calledOff', never)}`;
-  return [...(named.size === 0 ? [] : [skip]), send].map((text) => `called-off: ${text}`);
-}
-
-/** The rules of a mapping with others, as YAML: a key that is written twice is an error, and one in its place loses its rules. */
-function merge(own: Mapping['skipWhere'], more: ReadonlyMap<string, readonly string[]>, key: string): string[] {
-  const added = new Map([...more].map(([name, values]) => [plainName(name), values]));
-  const before = Object.entries(own).map(([name, values]) => {
-    const others = added.get(plainName(name)) ?? [];
-    return `${quoted(name)}: ${listed(key === 'calledOff' && others.length > 0 ? others : [...values, ...others])}`;
-  });
-  const known = new Set(Object.keys(own).map(plainName));
-  const rest = [...more].filter(([name]) => !known.has(plainName(name)));
-  return [...before, ...rest.map(([name, values]) => `${yamlName(name)}: ${listed(values)}`)];
-}
-
-/** `any` and `never` are words of the configuration. */
-function listed(values: readonly string[]): string {
-  const [first = ''] = values;
-  if (values.length === 1 && /^(?:any|never)$/.test(first)) return first;
-  return `[${[...new Set(values)].map(quoted).join(', ')}]`;
-}
-
-const quoted = (text: string) => JSON.stringify(text);
-const yamlName = (name: string) => quoted(shorten(name.trim(), 60));
-
-/** `Status: OFFEN 98 sent and 1 held, erledigt 12 held`. */
-export function statusText({ column, values, more }: StatusValues): string {
-  const texts = values.map(({ value, sent, known, held, leftOut = 0 }) => {
-    const shown = value === '' ? '(empty)' : /^[\p{L}\p{N} _.-]+$/u.test(value) ? value : quoted(value);
-    const ends: [number, string][] = [
-      [sent, 'sent'],
-      [known, 'known'],
-      [held, 'held'],
-      [leftOut, 'left out'],
-    ];
-    return `${shown} ${ends.flatMap(([number, end]) => (number > 0 ? [`${count(number)} ${end}`] : [])).join(' and ')}`;
-  });
-  return `${column}: ${texts.join(', ')}${more > 0 ? `, other values ${count(more)}` : ''}`;
 }

@@ -29,7 +29,8 @@ import { mappingForSource, sourceNamed } from '../named-source.ts';
 import type { Shell } from '../shell.ts';
 import { canShowLive, createLiveView } from '../terminal/live-view.ts';
 import { type Format, formatOf, printable, printJson } from '../terminal/print.ts';
-import { correctionSteps, createAdvice } from './next-step.ts';
+import { createAdvice } from './advice.ts';
+import { correctionSteps } from './next-step.ts';
 
 type RehearseArgs = CommonArgs & { file: string; source?: string; faults?: string; maxWait: number };
 

@@ -134,7 +134,7 @@ First order as it would be sent:
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
       'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. The .xlsx form of the fix file keeps what you enter. For your operator: check decimal in the mapping of the source (order 3)',
       'bad.csv:5: a row of this order may be missing: line 6 (read as order "4") has 2 instead of 3 fields and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write confirmed into _error_check of its rows in the fix file (order 3)',
-      'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field (order 4)',
+      'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field. For your operator: if it is a totals row, add its label to skipRows in the mapping (order 4)',
     ]);
     expect(out).toContain('bad.csv: 4 orders, 2 invalid\n');
   });
@@ -180,6 +180,18 @@ First order as it would be sent:
     );
     const [document] = JSON.parse((await check(files, { json: true })).out).files;
     expect(document.problems).toHaveLength(24);
+  });
+
+  test('names the setting for numbers that only the first row of each order has, and for a totals row with fewer fields', async () => {
+    const rows = ['1,A,1', ',B,2', 'Summe,3'];
+    const files = { 'merged.csv': `purchaseOrderNumber,articleCode,quantity\n${rows.join('\n')}\n` };
+    const { out } = await check(files);
+    expect(out.match(/^no order number: .*$/gm)).toEqual([expect.stringContaining('fillDown: true')]);
+    expect(out).toMatch(/has fewer fields than the header .* if it is a totals row, add its label to skipRows/);
+    const [document] = JSON.parse((await check(files, { json: true })).out).files;
+    expect(document.advice).toEqual([expect.stringContaining('fillDown: true')]);
+    const nothing = await check({ 'whole.csv': 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n1,,2\n' });
+    expect(nothing.out).not.toContain('fillDown');
   });
 
   test('says once what the mapping can do about rows that are canceled or on hold', async () => {
