@@ -186,6 +186,9 @@ export function readFixNote(message: string): FixTarget | undefined {
   return place === undefined || batch === undefined ? undefined : { place, batch };
 }
 
+/** The copy of a fix file with what po-sync wrote: people correct the file itself in the folder of the report, and move it. */
+export const asWritten = (name: string): string => `.${name}`;
+
 /** Where corrected files belong, where no inbox is configured. */
 export const INTO_NO_INBOX =
   'into an inbox (none is configured. For your operator: add a source of type inbox, or correct the orders in the dashboard)';

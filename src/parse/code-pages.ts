@@ -65,6 +65,13 @@ export function isMultiByte(encoding: Encoding): encoding is (typeof MULTI_BYTE)
   return MULTI_BYTE.some((one) => one === encoding);
 }
 
+/** The encoding that a fix file is written in, if it is not Unicode. */
+export function fixEncodingIn({ encoding }: { encoding: Encoding | 'auto' }): Encoding | undefined {
+  const isOwn =
+    encoding !== 'auto' && !encoding.startsWith('utf-') && !encoding.startsWith('cp') && !isMultiByte(encoding);
+  return isOwn ? encoding : undefined;
+}
+
 /** Whether each character of an encoding is one byte. */
 export function isSingleByte(encoding: Encoding): boolean {
   return !isMultiByte(encoding) && !encoding.startsWith('utf-');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type Mapping, plainMapping } from '../config/config.ts';
+import { codeOf } from '../core/errors.ts';
 import { openRegularFile, type Stamp, stampOf } from '../core/regular-file.ts';
 import { readBytes } from './bytes.ts';
 import { isSingleByte } from './code-pages.ts';
@@ -118,3 +119,11 @@ async function* watched(content: AsyncIterable<Buffer>, evidence: Utf8Evidence):
 
 /** How much larger content is than its gzip or workbook; only sizes the filters. */
 const LIKELY_RATIO = 10;
+
+/** Reads a file again when it was replaced meanwhile. */
+export function steadily<Found>(read: () => Promise<Found>, most = 20): Promise<Found> {
+  return read().catch((error: unknown) => {
+    if (codeOf(error) !== 'file-changed' || most === 1) throw error;
+    return steadily(read, most - 1);
+  });
+}

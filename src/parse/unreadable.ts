@@ -27,6 +27,10 @@ export function tooManyRecords() {
   return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }
 
+/** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */
+const NO_TABLE = /^unreadable-(?:format|zip|sheet|gzip|empty|too-large)$/;
+export const isNoTable = ({ code }: PoSyncError): boolean => NO_TABLE.test(code);
+
 /** What is known of a file that corrects an unknown batch; `reason`: why that is not known. */
 export function unknownBatchWarning(batch: string, source: string | undefined, reason: string): string {
   const mapping = source === undefined ? 'the standard columns' : `the mapping of source ${source}`;

@@ -1,7 +1,9 @@
+import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openFolder } from '../core/folder.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
+import { asWritten } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape } from '../order/record.ts';
@@ -76,6 +78,8 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
   });
   const fixes = story.open > 0 && fix && shape ? await sealFixes(folder, fix, shape.format) : [];
   for (const one of fixes) drafts.use(one);
+  const copy = fixes[0] && (await draft(asWritten(basename(fixes[0].path))));
+  if (copy && fix) for await (const piece of createReadStream(fix.temporary)) await copy.write(piece as Buffer);
   const complete = withStory(report, story, await input.leftOut?.());
   await page.write(reportPage({ report: complete, story, fixFiles: fixes.map(({ path }) => basename(path)) }));
   await summary.write(reportJson(complete));
@@ -85,6 +89,7 @@ export async function writeReport(input: ReportInput): Promise<{ needsFix: boole
     deadLetters,
     ...(corrected > 0 ? [corrections] : []),
     ...(kept && keeps ? [kept] : []),
+    ...(copy ? [copy] : []),
     ...fixes,
     page,
     summary,

@@ -13,12 +13,12 @@ import {
   readingsIn,
   togetherIn,
 } from '../order/dead-letter.ts';
-import { ALREADY_CORRECTED, placeText } from '../order/fixing.ts';
+import { ALREADY_CORRECTED, asWritten, placeText } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
-import { isMultiByte } from '../parse/code-pages.ts';
+import { fixEncodingIn } from '../parse/code-pages.ts';
 import type { Encoding } from '../parse/encoding.ts';
 import { readRecords } from '../parse/formats.ts';
-import { inspectFile } from '../parse/inspect.ts';
+import { inspectFile, steadily } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { createJsonParser } from '../parse/json/json-records.ts';
 import {
@@ -29,6 +29,7 @@ import {
   placeNamedBy,
   withoutColumns,
 } from '../parse/read-fix-file.ts';
+import { isNoTable } from '../parse/unreadable.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects, whose source is
@@ -73,9 +74,9 @@ export async function howToRead(file: string, source: string, { config, batches 
   const own = mappingFor(config, readAs) ?? plainMapping();
   const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
-  const written = await originalsIn(folder, batch.batch, mapping, writtenIn(own));
-  const closed = (await closedIn(folder).catch(unlessBroken)) ?? new Set<string>();
-  const settled = { path: batch.settledPath, mapping: own, closed };
+  const written = await originalsIn(folder, batch.batch, mapping, fixEncodingIn(own));
+  const lost = (await lostPlaces(folder, written).catch(unlessBroken)) ?? new Set<string>();
+  const settled = { path: batch.settledPath, mapping: own, lost };
   const originals = (await withSettledRows(written, settled).catch(unlessBroken)) ?? written;
   const answeredIn = batch.inspection?.answeredIn ?? batch.inspection?.shape;
   return {
@@ -86,9 +87,6 @@ export async function howToRead(file: string, source: string, { config, batches 
   };
 }
 
-/** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */
-const NO_TABLE = /^unreadable-(?:format|zip|sheet|gzip|empty|too-large)$/;
-
 /** Whether rows or objects can be found in a file; otherwise its inspection says what it is. */
 async function isTable(file: string, mapping: Mapping | undefined): Promise<boolean> {
   try {
@@ -96,15 +94,8 @@ async function isTable(file: string, mapping: Mapping | undefined): Promise<bool
     return true;
   } catch (error) {
     if (!(error instanceof PoSyncError)) throw error;
-    return !NO_TABLE.test(error.code);
+    return !isNoTable(error);
   }
-}
-
-/** The encoding that `dead-letters.csv` is written in, if it is not Unicode. */
-function writtenIn({ encoding }: Mapping): Encoding | undefined {
-  const isOwn =
-    encoding !== 'auto' && !encoding.startsWith('utf-') && !encoding.startsWith('cp') && !isMultiByte(encoding);
-  return isOwn ? encoding : undefined;
 }
 
 /** A batch that has a report of this environment: Redis may have lost it. */
@@ -143,54 +134,62 @@ async function originalsIn(
     numbers: new Map(),
     ...(encoding && { encoding }),
   };
-  for (const name of ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson']) {
-    const found = await recordsIn(path.join(folder, name), mapping, written).catch(unlessBroken);
-    if (found === undefined) continue;
+  let columns: Records['columns'] | undefined;
+  // The reports of earlier versions have no copy.
+  for (const name of [...FIX_FILES.map(asWritten), ...FIX_FILES]) {
+    const found = await steadily(() => recordsIn(path.join(folder, name), mapping, written)).catch(unlessBroken);
+    columns ??= found?.columns;
+    if (found?.all === undefined) continue;
     const records = new Map<string, SourceRecord | undefined>();
     for (const record of found.all) {
       const place = placeNamedBy(record);
       if (place !== undefined) records.set(place, records.has(place) ? undefined : record);
     }
-    return { ...written, ...found.columns, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
+    return { ...written, ...columns, records, ...(await deadLettersIn(folder, found.all).catch(unlessBroken)) };
   }
-  return { ...written, ...(await deadLettersIn(folder, []).catch(unlessBroken)) };
+  return { ...written, ...columns, ...(await deadLettersIn(folder, []).catch(unlessBroken)) };
 }
 
-/** Settled files up to this size are read for the rows of dead letters that are closed. */
+const FIX_FILES = ['dead-letters.csv', 'dead-letters.fix.json', 'dead-letters.ndjson'];
+
+/** Settled files up to this size are read for rows that the fix file has lost. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Adds the rows of dead letters that are closed, from the file of the batch: its fix file has lost them. */
+/** Adds rows from the file of the batch that its fix file has lost. */
 async function withSettledRows(written: Originals, settled: Settled): Promise<Originals> {
-  const { closed, path: file, mapping } = settled;
-  if (closed.size === 0 || file === undefined || (await stat(file)).size > MOST_BYTES) return written;
+  const { lost, path: file, mapping } = settled;
+  if (lost.size === 0 || file === undefined || (await stat(file)).size > MOST_BYTES) return written;
   const inspection = await inspectFile(file, (await batchNamedIn(file)) ? fixMapping(mapping) : mapping);
   if ('objects' in inspection.reading) return written;
   const records = new Map(written.records);
   for await (const page of readRecords(file, inspection, undefined)) {
     for (const { place, ...record } of page.records) {
       const own = placeText(place);
-      if (closed.has(own) && !records.has(own)) records.set(own, { place, ...record });
+      if (lost.has(own) && !records.has(own)) records.set(own, { place, ...record });
     }
   }
   return { ...written, ...(written.at === undefined && columnsIn(inspection)), records };
 }
 
-/** The file of a batch, with the places of the rows whose dead letters are closed. */
-type Settled = { path: string | undefined; mapping: Mapping; closed: ReadonlySet<string> };
+/** The file of a batch, with the places of the rows to find there. */
+type Settled = { path: string | undefined; mapping: Mapping; lost: ReadonlySet<string> };
 
-async function closedIn(folder: string): Promise<Set<string>> {
+/** The places of the rows whose dead letters are closed; of all of them where nothing is left of the fix file. */
+async function lostPlaces(folder: string, { header, records }: Originals): Promise<Set<string>> {
+  const isLost = header === undefined && records.size === 0;
   const places = new Set<string>();
   for await (const { closed, location } of deadLettersOf(folder))
-    if (closed !== undefined) for (const line of location.lines ?? [location.line]) places.add(`line ${line}`);
+    if (closed !== undefined || isLost)
+      for (const line of location.lines ?? [location.line]) places.add(`line ${line}`);
   return places;
 }
 
-type Records = { all: readonly SourceRecord[]; columns: Pick<Originals, 'at' | 'header'> };
+type Records = { all?: readonly SourceRecord[]; columns: Pick<Originals, 'at' | 'header'> };
 
 /** The records of a fix file that is not too large, and the columns of a table. */
-async function recordsIn(file: string, mapping: Mapping, written: Originals): Promise<Records | undefined> {
+async function recordsIn(file: string, mapping: Mapping, written: Originals): Promise<Records> {
   const inspection = await inspectFile(file, mapping, { originals: written });
-  if (inspection.records > MOST_RECORDS) return undefined;
+  if (inspection.records > MOST_RECORDS) return { columns: columnsIn(inspection) };
   const all: SourceRecord[] = [];
   for await (const { records } of readRecords(file, inspection, undefined)) all.push(...records);
   return { all, columns: columnsIn(inspection) };
@@ -213,12 +212,13 @@ async function deadLettersIn(
   for await (const deadLetter of deadLettersOf(folder)) {
     const { closed, location, kind, purchaseOrderNumber, problems = [] } = deadLetter;
     if (kind !== 'conflict') for (const place of placesOf(deadLetter)) numbers.set(place, purchaseOrderNumber);
-    if (closed !== undefined) continue;
     const { lines = [location.line] } = location;
-    open.add(placeText(location));
     const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
+    // A fix file has no records of what was closed before it was written.
+    if (closed === undefined || own.includes(placeText(location))) next += lines.length;
+    if (closed !== undefined) continue;
+    open.add(placeText(location));
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
-    next += lines.length;
     const readings = readingsIn(problems.filter(({ code }) => DOUBTS.includes(code)));
     const lacks = lacksIn(problems);
     // A row that is another order already may be left out.

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
@@ -48,6 +48,30 @@ it('a fix file that was saved in done and dropped without an order is replaced b
       ['A-2', 1],
     ]),
   );
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+}, 60_000);
+
+it('a fix file that was corrected in its report and moved from there without a column sends no held order', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  await place.drop(
+    'week.csv',
+    'purchaseOrderNumber,articleCode,Status,quantity\nA-1,BOLT,open,many\nA-2,NUT,canceled,2\n',
+  );
+  const reported = (file: string, open: number) =>
+    until(`${open} open orders of ${file}`, async () =>
+      (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished' && one.open === open),
+    );
+  const { batch } = await reported('week.csv', 2);
+  const fix = path.join(place.reports, batch, 'dead-letters.csv');
+  const rows = (await readFile(fix, 'utf8')).replace('many', '7');
+  await writeFile(fix, rows.replace(/^([^,]*,[^,]*),[^,]*/gm, '$1'));
+  await rename(fix, path.join(place.inbox, 'back.csv'));
+  const back = await reported('back.csv', 1);
+  expect(back.warnings).toEqual([expect.stringContaining('"Status". Their values count as unchanged')]);
+  expect(await place.read(back, 'dead-letters.json')).toContain('"code":"called-off"');
+  expect(place.stored()).toEqual(new Map([['A-1', 1]]));
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 }, 60_000);

@@ -1856,11 +1856,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/settled-in-export.test.ts'],
   },
   {
-    without: 'the rows of closed dead letters, for a fix file that is dropped twice',
+    without: 'the rows that a fix file has lost, from the file of its batch',
     file: 'src/validate/how-to-read.ts',
-    find: 'closed.has(own) && !records.has(own)',
-    replace: 'closed.size < 0',
-    tests: ['test/end-to-end/round-trip.test.ts'],
+    find: 'lost.has(own) && !records.has(own)',
+    replace: 'lost.size < 0',
+    tests: ['test/validate/fix-file-mistakes.test.ts'],
   },
   {
     without: 'pointers of the records in a fix file',

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { inspectFile } from '../../src/parse/inspect.ts';
+import { inspectFile, steadily } from '../../src/parse/inspect.ts';
 import { readOrders } from '../../src/validate/read-orders.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -99,6 +99,15 @@ describe('an inspection', () => {
     expect((await orders.next()).value).toMatchObject({ number: '0' });
     await writeFile(it.file, MANY.replaceAll(',C,', ',X,'));
     await expect(count(orders)).rejects.toMatchObject({ code: 'file-changed' });
+  });
+
+  test('is done again where its reader wants the file that replaced it', async () => {
+    await using it = await openFile(MANY);
+    const signal = atChunk(3, () => appendFileSync(it.file, '4,D,4\n'));
+    expect(await steadily(() => inspectFile(it.file, undefined, { signal }))).toMatchObject({ records: 200_001 });
+    const always = () =>
+      inspectFile(it.file, undefined, { signal: atChunk(3, () => appendFileSync(it.file, '5,E,5\n')) });
+    await expect(steadily(always, 2)).rejects.toMatchObject({ code: 'file-changed' });
   });
 
   test('ends when it is aborted', async () => {

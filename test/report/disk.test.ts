@@ -32,7 +32,7 @@ it('a full disk keeps the earlier report and no draft; the new report is complet
   const look = 'ls -A disk/b; wc -l < disk/b/results.csv';
   const script = `(${fill}; $WRITE disk/b=4 disk/b=4000; ${look}; ${canMount ? `${room}; $WRITE disk/b=4000; ${look}` : ''})`;
   const said = await inShell(script, temp.path);
-  const names = ['csv', 'json', 'xlsx'].map((end) => `dead-letters.${end}`);
+  const names = ['.dead-letters.csv', ...['csv', 'json', 'xlsx'].map((end) => `dead-letters.${end}`)];
   names.push('report.html', 'report.json', 'results.csv');
   const refusal = expect.stringMatching(/^report-not-written (ENOSPC|EFBIG) disk\/b\/\S+$/);
   const before = ['written', refusal, ...names, '5'];

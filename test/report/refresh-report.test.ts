@@ -69,6 +69,15 @@ it('texts of the list do not change', async () => {
   expect(deadLetters.map((deadLetter: { message: string }) => deadLetter.message)).toEqual([message, message]);
 });
 
+it('the copy of the fix file keeps all rows as they were written, wherever the fix file is', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const written = await read('.dead-letters.csv');
+  await refreshReport(folder, { open: 2 }, close('3'));
+  await rm(join(folder, 'dead-letters.csv'));
+  await refreshReport(folder, { open: 1 }, close('3', '4'));
+  expect(await read('.dead-letters.csv')).toBe(written);
+});
+
 it('refreshing can be done in steps and repeated', async () => {
   await writeReport(inputOf(folder, mixed));
   await refreshReport(folder, { open: 2 }, close('4'));

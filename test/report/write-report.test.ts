@@ -24,10 +24,11 @@ const mixed: ReportedOrder[] = [
 
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 
-it('a batch with dead letters has six files', async () => {
+it('a batch with dead letters has six files, and a copy of its fix file as it was written', async () => {
   expect(await writeReport(inputOf(folder, mixed))).toEqual({ needsFix: true });
   const names = ['dead-letters.csv', 'dead-letters.json', 'dead-letters.xlsx', 'report.html', 'report.json'];
-  expect((await readdir(folder)).sort()).toEqual([...names, 'results.csv']);
+  expect((await readdir(folder)).sort()).toEqual(['.dead-letters.csv', ...names, 'results.csv']);
+  expect(await read('.dead-letters.csv')).toBe(await read('dead-letters.csv'));
   expect(JSON.parse(await read('report.json'))).toEqual(reportOf(mixed));
 });
 
@@ -140,6 +141,7 @@ it('report.json is written last, after all others', async () => {
   await mkdir(join(folder, 'report.html', 'in the way'), { recursive: true });
   await expect(writeReport(inputOf(folder, mixed))).rejects.toMatchObject({ code: 'report-not-written' });
   expect((await readdir(folder)).sort()).toEqual([
+    '.dead-letters.csv',
     'dead-letters.csv',
     'dead-letters.json',
     'dead-letters.xlsx',
@@ -173,6 +175,6 @@ describe('when the disk refuses', () => {
     await refusal(folder);
     const elsewhere = join(temp.path, 'fixed');
     await writeReport(inputOf(elsewhere, mixed));
-    expect(await readdir(elsewhere)).toHaveLength(6);
+    expect(await readdir(elsewhere)).toHaveLength(7);
   });
 });

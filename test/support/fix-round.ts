@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import type { Change } from '../../src/order/dead-letter.ts';
+import { asWritten } from '../../src/order/fixing.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { correctionOf } from '../../src/report/corrections.ts';
@@ -50,13 +51,16 @@ export async function openFixRound(
   } as unknown as Config;
   const batches = new Set<string>();
   const found = {
-    find: (batch: string) => Promise.resolve(batches.has(batch) ? { batch, source: 'erp', name: NAME } : undefined),
+    find: (batch: string) => {
+      const settledPath = path.join(folder.path, `${batch}.settled`);
+      return Promise.resolve(batches.has(batch) ? { batch, source: 'erp', name: NAME, settledPath } : undefined);
+    },
   };
   let last = { text: '', bytes: Buffer.alloc(0), batch: '', folder: '' };
 
   async function drops(dropped: string | Buffer): Promise<Dropped> {
     const batch = batchNo(batches.size + 1);
-    const file = path.join(folder.path, 'dropped');
+    const file = path.join(folder.path, `${batch}.settled`);
     await writeFile(file, dropped);
     const how = await howToRead(file, 'erp', { config, batches: found });
     const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
@@ -79,6 +83,7 @@ export async function openFixRound(
     const written = path.join(own, fixFileName(format));
     await mkdir(own);
     await writeFile(written, bytes);
+    await writeFile(path.join(own, asWritten(fixFileName(format))), bytes);
     await writeFile(path.join(own, 'dead-letters.json'), entries + list.closing());
     await using workbook = written.endsWith('.csv') ? await openFixWorkbook(own, { path: written, format }) : undefined;
     await workbook?.publish();

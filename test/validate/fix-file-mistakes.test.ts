@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { PoSyncError } from '../../src/core/errors.ts';
@@ -18,6 +18,9 @@ const order = (purchaseOrderNumber: string, ...items: [string, number][]) => ({
 
 let round: FixRound | undefined;
 afterEach(() => round?.[Symbol.asyncDispose]());
+
+/** The copy of a fix file as it was written. */
+const copyOf = (fix: string) => path.join(path.dirname(fix), `.${path.basename(fix)}`);
 
 const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message', '_error_check'] as const;
 
@@ -317,6 +320,18 @@ describe('an order of several rows', () => {
       expect(without.sent).toEqual([{ 'PO-4': ['2 fix-row-missing'] }]);
     });
 
+    test('in rows of JSON names the row that is missing, also when an order before it was closed', async () => {
+      const rows = ['K1', 'K1', 'K2', 'K2'].map((PO_NO, at) => ({ PO_NO, MATNR: `A-${at}`, MENGE: at + 1 }));
+      round = await openFixRound(JSON.stringify(rows), ERP);
+      const list = path.join(round.written().folder, 'dead-letters.json');
+      const [first, ...others] = JSON.parse(await readFile(list, 'utf8')) as object[];
+      const closed = { at: '2026-11-21T08:00:00.000Z', by: 'discard' };
+      await writeFile(list, JSON.stringify([{ ...first, closed }, ...others]));
+      const entries = JSON.parse(round.written().text) as object[];
+      const { sent } = await round.drops(JSON.stringify(entries.slice(3)));
+      expect(JSON.stringify(sent)).toContain('fix-row-missing');
+    });
+
     test('in rows of JSON is sent when its row has its number again', async () => {
       const rows = [
         { PO_NO: 'PO-4', MATNR: 'D-7', MENGE: 'x' },
@@ -459,6 +474,19 @@ describe('columns that a fix file came back without', () => {
   ])('hold their orders with the values that they had: %s', async (_, change) => {
     round = await openFixRound(INPUT, ERP);
     const { sent, warnings, changes } = await round.drops(textOf(change(corrected(round.written().text))));
+    expect([sent, warnings]).toEqual([HELD, [came('columns', GONE)]]);
+    expect(changes).toEqual([{ place: 'line 4', field: 'MENGE', from: 'none', to: '7' }]);
+  });
+
+  test.each<[string, (fix: string, corrected: string) => Promise<void>]>([
+    ['corrected in the report', (fix, corrected) => writeFile(fix, corrected)],
+    ['moved out of the report', (fix) => rm(fix)],
+    ['moved out of the report of an earlier version', (fix) => Promise.all([rm(fix), rm(copyOf(fix))]).then(() => {})],
+  ])('hold their orders when the fix file was %s', async (_, change) => {
+    round = await openFixRound(INPUT, ERP);
+    const back = textOf(without(corrected(round.written().text), GONE));
+    await change(path.join(round.written().folder, 'dead-letters.csv'), back);
+    const { sent, warnings, changes } = await round.drops(back);
     expect([sent, warnings]).toEqual([HELD, [came('columns', GONE)]]);
     expect(changes).toEqual([{ place: 'line 4', field: 'MENGE', from: 'none', to: '7' }]);
   });
