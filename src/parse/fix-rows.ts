@@ -167,7 +167,11 @@ function heldReadings(text: string, { before }: Read): string | undefined {
 
 /** Of a complete row that was held, until its article or its quantity is changed. Another number is no answer. */
 function rowReadings(row: Read, table: FixTable, restored: ReadonlyMap<number, string>): string | undefined {
-  const { before, original, code = '', isOfTable } = row;
+  const { before, original, code = '', isOfTable, facts } = row;
+  const { header, missing = [] } = table.columns;
+  // Only a row that a person added had nothing in the columns that are missing.
+  if (missing.length > 0 && original === undefined && (facts.line ?? facts.fixTarget) !== undefined)
+    return `the row came back without ${header.slice(-missing.length).slice(0, 5).map(quoted).join(', ')}, and what it had there is not known`;
   const readings = before?.get('') ?? (isOfTable ? `this row was held (${code})` : undefined);
   if (readings === undefined) return undefined;
   if (original === undefined) return `${readings}, and whether it was changed is not known`;

@@ -491,6 +491,19 @@ describe('columns that a fix file came back without', () => {
     expect(changes).toEqual([{ place: 'line 4', field: 'MENGE', from: 'none', to: '7' }]);
   });
 
+  test('hold rows of which it is not known what they had there, until a person confirms them', async () => {
+    round = await openFixRound(INPUT, ERP);
+    const { text, folder } = round.written();
+    const copy = copyOf(path.join(folder, 'dead-letters.csv'));
+    await writeFile(copy, (await readFile(copy, 'utf8')).replace(/^.*K2.*\n/m, ''));
+    const table = without(corrected(text), ['Order status']);
+    const { sent, messages } = await round.drops(textOf(table));
+    expect(sent).toEqual([HELD[0], { K2: ['3 spreadsheet-rewrite'] }, ...HELD.slice(2)]);
+    expect(messages.join()).toContain('the row came back without "Order status", and what it had there is not known');
+    const next = withCells(rowsOf(round.written().text), 1, { _error_check: 'confirmed' });
+    expect((await round.drops(textOf(next))).sent[1]).toEqual(order('K2', ['A-1', 5]));
+  });
+
   test('are in the next fix file, where their values can be corrected', async () => {
     round = await openFixRound(INPUT, ERP);
     await round.drops(textOf(without(corrected(round.written().text), GONE)));
