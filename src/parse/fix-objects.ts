@@ -4,6 +4,7 @@ import { sourceOfNumber } from '../order/quantity.ts';
 import type { Doubt, FixFacts } from '../order/record.ts';
 import { isSpreadsheetDamage, isUnsureDamage } from '../order/spreadsheet.ts';
 import { plainName, pointerStep } from '../order/text.ts';
+import { FIELDS } from './columns.ts';
 import { find, isBlank, isObject } from './find-key.ts';
 import {
   guessedReadings,
@@ -14,6 +15,7 @@ import {
   quoted,
   readingsOfReturned,
 } from './read-fix-file.ts';
+import { refuseRenamed } from './unreadable.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -40,6 +42,8 @@ function bringBack(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>
   const names = new Set(Object.keys(now).map(plainName));
   const isAmbiguous = () => Object.values(fields).some((one) => find(whole, one).isAmbiguous);
   const wasAmbiguous = isAmbiguous();
+  const before = new Set(Object.keys(was).map(plainName));
+  const fresh = Object.keys(now).filter((key) => !before.has(plainName(key)));
   for (const [key, value] of Object.entries(was)) {
     if (key === DANGEROUS) continue;
     const inner = now[key];
@@ -47,7 +51,11 @@ function bringBack(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>
     if (names.has(plainName(key)) || !isPlain(value, fields)) continue;
     now[key] = value;
     if (!wasAmbiguous && isAmbiguous()) delete now[key];
-    else lost.add(key);
+    else {
+      if (FIELDS.some((field) => fields[field].some((name) => plainName(name) === plainName(key))))
+        refuseRenamed('key', key, fresh);
+      lost.add(key);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ErrorFacts, PoSyncError } from '../core/errors.ts';
 import { LIMITS } from '../order/limits.ts';
+import { shorten } from '../order/text.ts';
 
 /** A file that cannot be read as orders: nothing of it is sent. All codes begin with `unreadable-`. */
 export function unreadable(what: string, message: string, facts: ErrorFacts, remedy?: string): PoSyncError {
@@ -44,5 +45,18 @@ export function foreignBatch(batch: string, environment: string): PoSyncError {
     `The file corrects batch ${batch}, which the environment ${environment} does not know.`,
     { batch },
     `Drop it into an inbox of the environment that wrote it. If its orders are meant for ${environment}, remove the columns that begin with _error_ and drop it under another name.`,
+  );
+}
+
+/** Refuses a fix file in which a name of a value that is sent is gone, and others are `fresh`: the value is under one of them. */
+export function refuseRenamed(what: 'column' | 'key', lost: string, fresh: readonly string[]): void {
+  const named = fresh.filter((name) => name.trim() !== '').map((name) => JSON.stringify(shorten(name, 60)));
+  if (named.length === 0) return;
+  const [name, others] = [JSON.stringify(shorten(lost, 60)), named.slice(0, 5).join(', ')];
+  throw unreadable(
+    'fix-columns',
+    `The fix file came back without its ${what} ${name}, which is sent, and with ${others}, which it did not have: ${name} may have been renamed.`,
+    { field: lost },
+    `Name the ${what} ${name} again, and drop the file again. If ${others} has other values, remove it, or bring ${name} back as well.`,
   );
 }

@@ -504,6 +504,25 @@ describe('columns that a fix file came back without', () => {
     expect((await round.drops(textOf(next))).sent[1]).toEqual(order('K2', ['A-1', 5]));
   });
 
+  test.each(['01.000', 'confirmed'])(
+    'refuse the file where a new one can be a sent one renamed: check %s',
+    async (check) => {
+      round = await openFixRound(`${HEADER}\nK1,none\u00a0?,5\nK2,A-2,6\n`, { ...ERP, defaults: { quantity: 1 } });
+      const table = withCells(rowsOf(round.written().text), 0, { MATNR: 'A-1', MENGE: '50', _error_check: check });
+      const header = table.header.map((name) => (name === 'MENGE' ? 'Bestellmenge' : name));
+      const error = await whyRefused(round.drops(textOf({ header, rows: table.rows })));
+      expect(error).toMatchObject({
+        code: 'unreadable-fix-columns',
+        message:
+          'The fix file came back without its column "MENGE", which is sent, and with "Bestellmenge", which it did not have: "MENGE" may have been renamed.',
+        remedy: expect.stringContaining('Name the column "MENGE" again'),
+      });
+      expect((await round.drops(textOf({ header: table.header, rows: table.rows }))).sent[0]).toEqual(
+        order('K1', ['A-1', 50]),
+      );
+    },
+  );
+
   test('are in the next fix file, where their values can be corrected', async () => {
     round = await openFixRound(INPUT, ERP);
     await round.drops(textOf(without(corrected(round.written().text), GONE)));
@@ -619,6 +638,22 @@ describe('columns that a fix file came back without', () => {
       );
       expect([sent, warnings]).toEqual([held, [came('keys', ['status', 'info', 'date'])]]);
     });
+
+    test.each(['01.000', 'confirmed'])(
+      'refuse the file where a new one can be a sent one renamed: %s',
+      async (check) => {
+        round = await openFixRound(JSON.stringify(all), ERP);
+        const entries = (JSON.parse(round.written().text) as Entry[]).map((one) => ({ ...one, _error_check: check }));
+        const renamed = entries.map((one) => ({
+          ...one,
+          items: one.items.map(({ MENGE, ...rest }) => ({ ...rest, Bestellmenge: MENGE === 'none' ? 7 : 50 })),
+        }));
+        expect(await whyRefused(round.drops(JSON.stringify(renamed)))).toMatchObject({
+          code: 'unreadable-fix-columns',
+          message: expect.stringMatching(/its key "MENGE", which is sent, and with "Bestellmenge"/),
+        });
+      },
+    );
 
     test('are no reason to hold an order that is confirmed, or whose item was removed', async () => {
       round = await openFixRound(JSON.stringify(all), ERP);

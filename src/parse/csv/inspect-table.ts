@@ -4,7 +4,7 @@ import { type Columns, defaultOf, FIELDS, resolveColumns } from '../columns.ts';
 import { watchFixRows } from '../fix-rows.ts';
 import type { TableReading } from '../inspection.ts';
 import { type Originals, refuseLostNotes } from '../read-fix-file.ts';
-import { emptyFile, unreadable } from '../unreadable.ts';
+import { emptyFile, refuseRenamed, unreadable } from '../unreadable.ts';
 import { watchBeside } from './beside.ts';
 import { type Delimiter, findDelimiter, watchDecimals } from './dialect.ts';
 import { watchMoved } from './moved-cells.ts';
@@ -170,6 +170,9 @@ function withMissing(columns: Columns, originals: Originals | undefined, mapping
     return name === '' || isHere ? [] : [{ name: originals?.header?.[from] ?? '', field, from, otherwise }];
   });
   if (missing.length === 0) return columns;
+  const sent = missing.find(({ field }) => field !== undefined)?.name;
+  const isNew = (name: string) => !before.includes(plainName(name));
+  if (sent !== undefined) refuseRenamed('column', sent, header.filter(isNew));
   const found = missing.flatMap(({ field }, index) => (field === undefined ? [] : [[field, header.length + index]]));
   const all = [...header, ...missing.map(({ name }) => name)];
   return { ...columns, header: all, at: { ...at, ...Object.fromEntries(found) }, missing };
