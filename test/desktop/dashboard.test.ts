@@ -113,7 +113,7 @@ it('a spreadsheet has the times of its page', async () => {
   await using place = await openWorkplace();
   const daemon = place.start(['start']);
   const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
-  await place.drop('list.xlsx.fix.csv', csvOf(2).replace(/,\d+\n$/, ',none\n'));
+  await place.drop('list.xlsx.csv', csvOf(2).replace(/,\d+\n$/, ',none\n'));
   await until('the report', async () => (await place.reportsNow())[0]?.open === 1);
   await using browser = await openBrowser();
   const page = await browser.show(`http://127.0.0.1:${port}/dead-letters`, { width: 1200, height: 900 });
