@@ -16,6 +16,9 @@ export type OpenDeadLetter = { batch: string; field: string };
 /** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is ledger time in milliseconds. */
 export type FixedBy = { at: number; batch: string; successor?: Successor; outcome?: Outcome };
 
+/** How a report says that a dead letter was closed, which the ledger has forgotten. */
+export type Reported = { at: number; closing: Closing };
+
 /** Dead letters of one number in one batch, with the fields they are kept by, and who or what closes them. */
 export type ClosingRequest = {
   batch: string;
@@ -25,7 +28,7 @@ export type ClosingRequest = {
   entry?: Entry;
   /** The version of the number's entry that the decision depends on, also one of another batch; 0: there was none. */
   seen?: number;
-  by: OperatorAction | FixedBy;
+  by: OperatorAction | FixedBy | Reported;
 };
 
 /** `late`: the order was changed meanwhile, or something happens to it; look again. */
@@ -68,8 +71,9 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
   async function close({ batch, deadLetter, fields, entry, seen, by }: ClosingRequest): Promise<ClosingResult> {
     const { number } = deadLetter;
     // Comes first: when it is repeated after a crash, the dead letter may be closed already.
-    if ('successor' in by) await redis.sadd(keys.cameFrom(by.batch), batch);
-    if (number !== '' && 'what' in by && by.what === 'discarded') await expect(number, batch);
+    const closing = closingOf(deadLetter, by);
+    if (closing.successor && closing.batch !== undefined) await redis.sadd(keys.cameFrom(closing.batch), batch);
+    if (number !== '' && closing.by === 'discarded' && closing.end === undefined) await expect(number, batch);
     const step = entry && discarded(entry, by.at);
     if (step?.kind === 'ignore') return 'late';
     const closed = await runScript(
@@ -90,8 +94,8 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
         batch,
         entry?.version ?? '',
         entry && step?.keeps !== undefined ? compactOf(entry, step.keeps, by.at) : '',
-        JSON.stringify(closingOf(deadLetter, by)),
-        'batch' in by ? '' : JSON.stringify(by),
+        JSON.stringify(closing),
+        'what' in by ? JSON.stringify(by) : '',
         seen ?? '',
         ...fields,
       ],
@@ -151,6 +155,7 @@ function ofKind(fields: readonly string[], results: Awaited<ReturnType<Batches['
 }
 
 function closingOf(deadLetter: ClosingRequest['deadLetter'], by: ClosingRequest['by']): Closing {
+  if ('closing' in by) return by.closing;
   const how = 'batch' in by ? fixedBy(by) : { by: by.what, who: by.who };
   return { ...deadLetter, at: new Date(by.at).toISOString(), ...how };
 }

@@ -34,8 +34,7 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     await Promise.all(
       records.map(async ({ fixTarget, place }) => {
         if (fixTarget === undefined) return;
-        const first = JSON.stringify(await firstOf(fixTarget));
-        await redis.hset(keys.corrected(batch), `from ${placeText(place)}`, first);
+        await redis.hset(keys.corrected(batch), `from ${placeText(place)}`, JSON.stringify(await firstOf(fixTarget)));
       }),
     );
   }
@@ -55,6 +54,12 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return claims;
   }
 
+  /** Keeps what a report says that a row became, where the ledger knows of no order that has it. Repeatable. */
+  async function reported(owner: RowOwner, row: FixTarget): Promise<void> {
+    const { batch, place } = await firstOf(row);
+    if (!(await ownerOf(row))) await redis.hset(keys.corrected(batch), `as ${place}`, JSON.stringify(owner));
+  }
+
   /** The order that a row became, where that is accepted or may be. */
   async function ownerOf(row: FixTarget): Promise<RowOwner | undefined> {
     const { batch, place } = await firstOf(row);
@@ -70,7 +75,7 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return known !== undefined && isOf(known, by);
   }
 
-  return { remember, claim, ownerOf };
+  return { remember, claim, reported, ownerOf };
 }
 
 /** Whether the ledger has the order of an owner, and it is accepted, in progress or in doubt. */

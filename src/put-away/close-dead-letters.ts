@@ -1,10 +1,19 @@
 import type { Batches } from '../ledger/batches/batches.ts';
+import { takenRows } from '../ledger/batches/recall.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { createRowClaims, isUnderWay } from '../ledger/row-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
-import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
+import {
+  type Closing,
+  closingFor,
+  closingsOf,
+  type DeadLetter,
+  placesOf,
+  type Successor,
+} from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -83,7 +92,6 @@ function sizeOf(cameBack: CameBackOf): number {
 function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
-  const knownInvalid = createKnownInvalid(deps);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
@@ -109,17 +117,18 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     const known = await deadLetters.find(batch, deadLetter);
     const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
-    if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number);
+    if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number, deps);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
     if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);
   }
+}
 
-  /** An export shows its order as it was before, also if the order has another number now. */
-  async function keepAsItWas(owned: Entry, number: string): Promise<void> {
-    await knownInvalid.corrected([owned], batches);
-    if (number !== owned.order.purchaseOrderNumber) await knownInvalid.renumbered(owned, batches);
-  }
+/** An export shows an order that a person corrected as it was before, also if it has another number now. */
+async function keepAsItWas(owned: Entry, number: string, { batches, ...store }: Deps): Promise<void> {
+  const knownInvalid = createKnownInvalid(store);
+  await knownInvalid.corrected([owned], batches);
+  if (number !== owned.order.purchaseOrderNumber) await knownInvalid.renumbered(owned, batches);
 }
 
 function isAccepted({ outcome }: Pick<CameBack, 'outcome'>): boolean {
@@ -173,6 +182,38 @@ export function createDeadLetterClosing(deps: Deps) {
   }
 
   return { find, close, cameAgain, orderedAgain: deadLetters.orderedAgain };
+}
+
+/** Closes dead letters that the ledger has from before they were closed, as their report says. */
+export function createReportedClosing(deps: Deps) {
+  const { ledger, redis, keys } = deps;
+  const deadLetters = createDeadLetterClosing(deps);
+  const claims = createRowClaims(deps);
+
+  /** Which of these are closed in their report and open in the ledger. */
+  async function forgotten(batch: string, letters: readonly DeadLetter[]) {
+    const closed = letters.flatMap((letter) => (letter.closed ? [{ letter, closed: letter.closed }] : []));
+    if (closed.length === 0) return [];
+    const waiting = await redis.hmget(keys.waiting, ...closed.map(({ letter }) => letter.purchaseOrderNumber));
+    const places = await redis.hmget(keys.closed(batch), ...closed.map(({ letter }) => placeText(letter.location)));
+    return closed.filter(({ letter }, i) =>
+      letter.purchaseOrderNumber === '' ? places[i] === null : waiting[i]?.includes(`${batch}/`),
+    );
+  }
+
+  /** Closes one. Does nothing while something happens to its order: that ends otherwise. */
+  async function close(batch: string, letter: DeadLetter, closing: Closing): Promise<void> {
+    const found = await deadLetters.find(batch, letter);
+    const [known] = await ledger.lookup([letter.purchaseOrderNumber]);
+    if (known !== undefined && isUnderWay(known)) return;
+    const { owner, places } = takenRows(batch, letter);
+    for (const place of places) await claims.reported(owner, { batch, place });
+    const isLater = closing.batch !== undefined && closing.batch !== batch;
+    if (isLater && found.owned) await keepAsItWas(found.owned, owner.number, deps);
+    await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });
+  }
+
+  return { forgotten, close };
 }
 
 function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {

@@ -7,12 +7,13 @@ import { type Batch, isFinished } from '../ledger/batches/batches.ts';
 import { createRecall } from '../ledger/batches/recall.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { OUTCOMES } from '../order/outcome.ts';
+import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { writeFileWhole } from '../report/draft.ts';
 import { pages } from '../report/lines.ts';
 import { type Report, readReport } from '../report/report.ts';
 import { isUndecided } from './changed-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
-import { createRecallOfBatch, lettersIn } from './recall-batches.ts';
+import { createRecallOfBatch } from './recall-batches.ts';
 
 // Redis may come back from before a file was put away, or from before a person cancelled it. What is on the disk knows
 // more then: the report how the batch ended, and a note who cancelled it.
@@ -91,7 +92,7 @@ export async function endAsReported({ batch }: Batch, gone: PoSyncError, context
 
 /** Orders that needed a person when Redis knew them last, and that were settled since. */
 async function dropSettled(batch: string, folder: string, { side: { ledger }, store }: SettlementContext) {
-  for await (const page of pages(lettersIn(folder), PAGE)) {
+  for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
     const numbers = page.flatMap((one) =>
       one.closed && one.purchaseOrderNumber !== '' ? [one.purchaseOrderNumber] : [],
     );

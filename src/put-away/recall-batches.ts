@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { codeOf, toError } from '../core/errors.ts';
+import { toError } from '../core/errors.ts';
 import { isGone } from '../core/regular-file.ts';
 import { environmentOf } from '../intake/environment-marker.ts';
 import { uniqueName } from '../intake/names.ts';
@@ -10,16 +10,17 @@ import type { Batches } from '../ledger/batches/batches.ts';
 import { createRecall, type RecalledBatch, type RecalledLetter } from '../ledger/batches/recall.ts';
 import { batchesRecalled, batchTrouble } from '../log/events/batch.ts';
 import { claimTimeOf } from '../order/batch.ts';
-import type { Closing, DeadLetter, Successor } from '../order/dead-letter.ts';
+import type { Closed, Closing, DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { OUTCOMES } from '../order/outcome.ts';
 import { contentField } from '../redis/keys.ts';
 import { isPageOf } from '../report/beside.ts';
-import { readDeadLetters } from '../report/dead-letters.ts';
+import { createLetterSearch, type LetterIn, readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { pages } from '../report/lines.ts';
 import { batchMark } from '../report/page/html.ts';
 import { findBeside, PAGE_SUFFIX } from '../report/place-file.ts';
 import { type Report, readReport } from '../report/report.ts';
+import { createReportedClosing } from './close-dead-letters.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
 
 /** Dead letters entered at a time. */
@@ -32,10 +33,10 @@ export function createRecallOfBatch({ config, store, side: { batches } }: Settle
   return async (report: Report, folder: string): Promise<void> => {
     const { batch } = report;
     let [ordinal, open] = [0, 0];
-    for await (const page of pages(lettersIn(folder), PAGE)) {
+    for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
       const known: RecalledLetter[] = [];
       for (const letter of page) {
-        const closing = await closingOf(letter, letterIn);
+        const closing = await neededOf({ letter, letterIn });
         known.push({ letter, ordinal, ...(closing && { closing }) });
         ordinal += 1;
         if (letter.closed === undefined) open += 1;
@@ -74,8 +75,32 @@ export function createRecallOfBatches(context: SettlementContext, stopEnded: () 
       }
     }
     if (recalled > 0) batchesRecalled(log, { batches: recalled });
+    await recallClosings(context);
     recalledIn = epoch;
   };
+}
+
+/** Closes the dead letters of batches that Redis has, which it has from before they were closed, as their reports say. */
+async function recallClosings({ config, store, side, log }: SettlementContext): Promise<void> {
+  const { batches } = side;
+  const close = createReportedClosing({ ...side, ...store });
+  const letterIn = createLetterSearch(config.reports.path);
+  for await (const batch of allNames(batches)) {
+    const known = await batches.find(batch);
+    if (known?.state !== 'done' || known.open === 0) continue;
+    const folder = join(config.reports.path, batch);
+    const report = await readReport(folder).catch(() => undefined);
+    if (report?.environment !== config.environment || report.batch !== batch || report.finishedAt === null) continue;
+    try {
+      for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
+        for (const { letter, closed } of await close.forgotten(batch, page)) {
+          await close.close(batch, letter, await closingOf(letter, closed, letterIn));
+        }
+      }
+    } catch (error) {
+      batchTrouble(log, { batch, reason: toError(error).message });
+    }
+  }
 }
 
 type LostDeps = { config: Pick<Config, 'reports' | 'environment'>; batches: Pick<Batches, 'names' | 'find'> };
@@ -106,42 +131,27 @@ async function isClaimed({ batch, source }: Report, { sources, data }: Config): 
   return names.flat().some((name) => !name.startsWith('.'));
 }
 
-/** The dead letters of a report; none where it has no such file. */
-export async function* lettersIn(folder: string): AsyncGenerator<DeadLetter> {
-  try {
-    yield* readDeadLetters(folder);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  }
-}
-
-type LetterIn = (batch: string, number: string) => Promise<Successor | undefined>;
-
-/** Builds the search for the dead letter of a number in another batch. */
-function createLetterSearch(reports: string): LetterIn {
-  const read = new Map<string, Map<string, Successor>>();
-  return async (batch, number) => {
-    const known = read.get(batch) ?? new Map<string, Successor>();
-    if (!read.has(batch)) {
-      for await (const { purchaseOrderNumber, kind, location } of lettersIn(join(reports, batch)))
-        known.set(purchaseOrderNumber, { purchaseOrderNumber, kind, location });
-      read.set(batch, known);
-    }
-    return known.get(number);
-  };
-}
-
 /**
- * What the ledger has to know of a closed dead letter: nothing where its number says it. Rows without a number are not to
- * be closed twice, and rows that need a person in a later batch end there.
+ * What a ledger without the batch has to know of a closed dead letter: nothing where its number says it. Rows without a
+ * number are not to be closed twice, and rows that need a person in a later batch end there.
  */
-async function closingOf(letter: DeadLetter, letterIn: LetterIn): Promise<Closing | undefined> {
-  const { purchaseOrderNumber: number, kind, location, closed } = letter;
-  if (closed === undefined) return undefined;
+async function neededOf({
+  letter,
+  letterIn,
+}: {
+  letter: DeadLetter;
+  letterIn: LetterIn;
+}): Promise<Closing | undefined> {
+  const closing = letter.closed && (await closingOf(letter, letter.closed, letterIn));
+  return closing?.successor || letter.purchaseOrderNumber === '' ? closing : undefined;
+}
+
+/** How a dead letter was closed, as its report says it. */
+async function closingOf(letter: DeadLetter, closed: Closed, letterIn: LetterIn): Promise<Closing> {
+  const { purchaseOrderNumber: number, kind, location } = letter;
   const { waitsIn, end, changes: _, number: now = number, file: _file, ...how } = closed;
   const isWaiting = waitsIn !== undefined && end === undefined && how.batch !== undefined && now !== '';
   const successor = isWaiting ? await letterIn(how.batch ?? '', now) : undefined;
-  if (successor === undefined && number !== '') return undefined;
   const which = number === '' ? { number, place: placeText(location) } : { number, kind };
   return { ...which, ...how, ...(successor ? { successor } : end && { end }) };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, type PoSyncError } from '../core/errors.ts';
+import type { PoSyncError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
@@ -9,11 +9,10 @@ import { fileGone, openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
 import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
 import { LIMITS } from '../order/limits.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { writeAnswered } from '../report/answer.ts';
-import { readDeadLetters } from '../report/dead-letters.ts';
+import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
 import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
@@ -31,6 +30,7 @@ export function createReportAndPutAway(context: SettlementContext) {
   const reports = config.reports.path;
   const putAway = createPutAway(context);
   const reportOf = createReportOfBatch({ breaker, config, clock });
+  // A report that expired has no dead letters to close; the batch that names it still ends.
   const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };
 
@@ -156,15 +156,6 @@ async function shownError(batch: Batch, thrown: PoSyncError): Promise<NonNullabl
 }
 
 async function* nothing(): AsyncGenerator<never> {}
-
-/** A report that expired or that somebody removed has no dead letters to close; the batch that names it still ends. */
-async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter> {
-  try {
-    yield* readDeadLetters(folder);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  }
-}
 
 /** A huge file is reported without its SHA-256, so that it does not keep others waiting. */
 async function identityOf(batch: Batch, { stopping }: SettlementContext): Promise<{ bytes: number; sha256: string }> {

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type DeadLetter, locationOf } from '../order/dead-letter.ts';
+import { type DeadLetter, locationOf, type Successor } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { firstItems, type InvalidOrder, itemsIn, type Order, type ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
@@ -179,4 +180,29 @@ const LINES_SHOWN = 5;
 /** A remedy follows a semicolon, or begins with `If`. */
 function inShort(problem: Problem): string {
   return shorten(problemText(problem).split(/;|\. (?=If )/)[0] ?? '', 100);
+}
+
+/** The dead letters of a report; none where it has no such file. */
+export async function* readDeadLettersIfAny(folder: string): AsyncGenerator<DeadLetter> {
+  try {
+    yield* readDeadLetters(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+export type LetterIn = (batch: string, number: string) => Promise<Successor | undefined>;
+
+/** Builds the search for the dead letter of a number in another batch. */
+export function createLetterSearch(reports: string): LetterIn {
+  const read = new Map<string, Map<string, Successor>>();
+  return async (batch, number) => {
+    const known = read.get(batch) ?? new Map<string, Successor>();
+    if (!read.has(batch)) {
+      for await (const { purchaseOrderNumber, kind, location } of readDeadLettersIfAny(join(reports, batch)))
+        known.set(purchaseOrderNumber, { purchaseOrderNumber, kind, location });
+      read.set(batch, known);
+    }
+    return known.get(number);
+  };
 }

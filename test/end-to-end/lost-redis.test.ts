@@ -274,6 +274,66 @@ it('an order that was refused and corrected under another number is not sent whe
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
+it('dead letters that were settled stay so when Redis comes back from just after their file', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = async () => (await place.run(['start', '--once', '--max-wait', '60s'])).code;
+  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+  const rows = 'INV,NEW,,1\nREF,NEW,BAD,2\nDIS,NEW,,4\nSEEN,NEW,A,none\n,NEW,D,7\n';
+  await place.drop('a.csv', `${HEAD}\nW-0,NEW,A,1\n${rows}`);
+  await once();
+  const [a] = await place.reportsNow();
+  if (a === undefined) throw new Error('no report');
+  expect(a).toMatchObject({ open: 5, counts: { accepted: 1, refused: 1, invalid: 4 } });
+  const goBack = await snapshotOf(client);
+
+  const [header = '', ...lines] = (await place.read(a, 'dead-letters.csv')).trimEnd().split('\n');
+  const fix = (...changes: [from: string, to: string][]) =>
+    `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
+  await place.drop(
+    'fix.csv',
+    fix(['INV,NEW,,1', 'INV,NEW,A,1'], ['REF,NEW,BAD', 'REF-2,NEW,C'], [',NEW,D', 'NEU-1,NEW,D']),
+  );
+  await once();
+  await place.run(['dead-letters', 'discard', '--order', 'DIS', '--yes']);
+  await once();
+  const sent = ['INV', 'NEU-1', 'REF-2', 'W-0'];
+  expect([...place.stored().keys()].sort()).toEqual(sent);
+  const lettersNow = async () => JSON.parse(await place.read(a, 'dead-letters.json')) as { closed?: object }[];
+  const before = await lettersNow();
+  expect(before.map(({ closed }) => closed)).toMatchObject(
+    [
+      { by: 'accepted' },
+      { by: 'fixed', number: 'REF-2', end: { by: 'accepted' } },
+      { by: 'discarded' },
+      {},
+      { by: 'fixed', number: 'NEU-1', end: { by: 'accepted' } },
+    ].map((one, i) => (i === 3 ? undefined : one)),
+  );
+  const listed = (await json('dead-letters', 'list')).deadLetters;
+
+  await goBack();
+  await once();
+  expect(await lettersNow()).toEqual(before);
+  expect((await place.reportsNow()).find(({ batch }) => batch === a.batch)).toMatchObject({ open: 1 });
+  expect(await json('status')).toMatchObject({ deadLetters: 1 });
+  expect((await json('dead-letters', 'list')).deadLetters).toEqual(listed);
+
+  // A second person sends the same rows as other orders.
+  await place.drop('second.csv', fix(['REF,NEW,BAD', 'REF,NEW,C'], [',NEW,D', 'W-9,NEW,D']));
+  await once();
+  expect([...place.stored().keys()].sort()).toEqual(sent);
+  const second = (await place.reportsNow()).find(({ file }) => file === 'second.csv');
+  expect(second).toMatchObject({ counts: { accepted: 0, invalid: 2 } });
+  if (second) expect(await place.read(second, 'dead-letters.json')).toContain('already-corrected');
+  await place.run(['dead-letters', 'discard', '--batch', a.batch, '--yes']);
+  await place.run(['dead-letters', 'discard', '--batch', second?.batch ?? '', '--yes']);
+  expect(await json('status')).toMatchObject({ deadLetters: 0 });
+  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({

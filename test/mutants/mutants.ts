@@ -101,6 +101,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/former-address.test.ts'],
   },
   {
+    without: 'how dead letters of batches were closed that Redis has from before that',
+    file: 'src/put-away/recall-batches.ts',
+    find: 'await recallClosings(context);',
+    replace: '',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
+    without: 'the rows of dead letters that Redis has from before they were ordered',
+    file: 'src/put-away/close-dead-letters.ts',
+    find: 'await claims.reported(owner, { batch, place });',
+    replace: '',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
     without: 'the rows that a report says were ordered',
     file: 'src/ledger/row-claims.ts',
     find: 'if (by.no === 0) return true;',

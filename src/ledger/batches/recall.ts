@@ -59,7 +59,9 @@ function keptOf(batch: string, { letter, ordinal, closing }: RecalledLetter): st
   const { purchaseOrderNumber: number, location, closed } = letter;
   const field = number === '' ? placeText(location) : String(ordinal);
   const result = closed === undefined ? JSON.stringify(resultOf(letter)) : '';
-  return [number, field, result, closing ? JSON.stringify(closing) : '', JSON.stringify(takenRows(batch, letter))];
+  const { owner, places } = takenRows(batch, letter);
+  const rows = places.map((place) => [`as ${place}`, JSON.stringify(owner)]);
+  return [number, field, result, closing ? JSON.stringify(closing) : '', JSON.stringify(rows)];
 }
 
 function resultOf(letter: DeadLetter): StoredResult {
@@ -79,11 +81,10 @@ function resultOf(letter: DeadLetter): StoredResult {
 /** How dead letters end whose rows were ordered. */
 const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
 
-/** The rows that became an order: they never become another one. */
-function takenRows(batch: string, letter: DeadLetter): [field: string, owner: string][] {
+/** The rows of a dead letter that became an order, which they never do again, and that order. */
+export function takenRows(batch: string, letter: DeadLetter): { owner: RowOwner; places: string[] } {
   const { closed, purchaseOrderNumber } = letter;
   const number = closed?.number ?? purchaseOrderNumber;
-  if (closed === undefined || number === '' || !ORDERED.has(closed.end?.by ?? closed.by)) return [];
-  const owner: RowOwner = { number, batch: closed.batch ?? batch, no: 0 };
-  return placesOf(letter).map((place) => [`as ${place}`, JSON.stringify(owner)]);
+  const isOrdered = closed !== undefined && number !== '' && ORDERED.has(closed.end?.by ?? closed.by);
+  return { owner: { number, batch: closed?.batch ?? batch, no: 0 }, places: isOrdered ? placesOf(letter) : [] };
 }
