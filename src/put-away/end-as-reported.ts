@@ -38,7 +38,7 @@ export function createStopOfEnded({ config, side: { batches } }: SettlementConte
 /** Beside the report, because Redis may lose it, and the report is written from what Redis knows. */
 const CANCELLATION = '.cancelled.json';
 
-/** Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it. */
+/** Notes who cancelled a batch, where its report has a folder already. A cancellation does not fail for it: `keepCancelled` tries again. */
 export async function keepCancellation(folder: string, by: { at: number; who: string }): Promise<void> {
   const note = join(folder, CANCELLATION);
   try {
@@ -59,10 +59,15 @@ async function readCancellation(folder: string): Promise<{ at: number; who: stri
   }
 }
 
-/** A batch that is read again, because Redis lost that it was cancelled, stays so. Before its report is written. */
+/**
+ * A batch that is read again, because Redis lost that it was cancelled, stays so. Before its report is written. Notes a
+ * cancellation that could not be noted when a person made it, as on a full disk.
+ */
 export async function keepCancelled(batch: string, folder: string, batches: SettlementContext['side']['batches']) {
-  const by = (await batches.isCancelled(batch)) ? undefined : await cancellationIn(folder);
-  if (by) await batches.cancel(batch, by);
+  const isKnown = await batches.isCancelled(batch);
+  const by = isKnown ? (await batches.find(batch))?.cancelledBy : await cancellationIn(folder);
+  if (by && !isKnown) await batches.cancel(batch, by);
+  else if (by && (await readCancellation(folder)) === undefined) await keepCancellation(folder, by);
 }
 
 /** Who cancelled a batch, as the folder of its report says. */

@@ -10,6 +10,7 @@ import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { unreadable } from '../../src/parse/unreadable.ts';
+import { keepCancellation } from '../../src/put-away/end-as-reported.ts';
 import type { SettlementContext } from '../../src/put-away/put-batch-away.ts';
 import { openSettlement } from '../../src/put-away/settlement.ts';
 import type { Report } from '../../src/report/report.ts';
@@ -83,6 +84,7 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
     file,
     path: file.path,
     inbox,
+    reports,
     /** Reads a file of the report's folder. */
     read: (name: string) => readFile(path.join(reports, batch, name), 'utf8'),
     batches,
@@ -144,6 +146,26 @@ describe('settlement', () => {
     expect(await place.report()).toMatchObject({ state: 'finished', open: 1 });
     await place.settled(settlement);
     expect(await place.report()).toMatchObject({ state: 'finished', counts: { orders: 1, invalid: 1 }, open: 1 });
+  });
+
+  it('a cancellation that could not be noted beside the report is noted with its next progress, and then left alone', async () => {
+    await using place = await openPlace();
+    const { batches, settlement } = place.daemon('first');
+    await settlement.progress(place.batch);
+    const folder = path.join(place.reports, place.batch);
+    const note = path.join(folder, '.cancelled.json');
+    const by = { at: 1_800_000_000_000, who: 'anna' };
+    await batches.cancel(place.batch, by);
+    await mkdir(path.join(note, 'in the way'), { recursive: true });
+    await keepCancellation(folder, by);
+    await settlement.progress(place.batch);
+    await rm(note, { recursive: true });
+
+    await settlement.progress(place.batch);
+    expect(JSON.parse(await readFile(note, 'utf8'))).toEqual(by);
+    await writeFile(note, JSON.stringify({ ...by, who: 'bert' }));
+    await settlement.progress(place.batch);
+    expect(await readFile(note, 'utf8')).toContain('bert');
   });
 
   it('a batch that corrects another one ends although the report of that one was removed', async () => {
