@@ -334,6 +334,34 @@ it('dead letters that were settled stay so when Redis comes back from just after
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
+it('a dead letter that its report has closed stays open when Redis comes back with its order under way again', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const keys = keysOf('staging', place.api.baseUrl);
+  const openNow = async () => {
+    const [a] = await place.reportsNow();
+    return [a?.open, Number(await client.hget(keys.batch(a?.batch ?? ''), 'open'))];
+  };
+  await place.drop('a.csv', `${HEAD}\nREF,NEW,BAD,2\n`);
+  await place.run(['start', '--once']);
+  expect(await openNow()).toEqual([1, 1]);
+  await place.run(['pause', '--reason', 'test']);
+  await place.run(['dead-letters', 'retry', '--order', 'REF', '--yes']);
+  const goBack = await snapshotOf(client);
+  await place.run(['resume']);
+  await place.run(['start', '--once']);
+  await place.run(['dead-letters', 'discard', '--order', 'REF', '--yes']);
+  await place.run(['start', '--once']);
+  expect(await openNow()).toEqual([0, 0]);
+
+  await goBack();
+  expect((await place.run(['start', '--once', '--max-wait', '20s'])).code).toBe(2);
+  expect((await openNow())[1]).toBe(1);
+  expect(await client.exists(keys.open('REF'))).toBe(1);
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({
