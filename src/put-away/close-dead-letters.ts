@@ -2,9 +2,10 @@ import type { Batches } from '../ledger/batches/batches.ts';
 import { takenRows } from '../ledger/batches/recall.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { isUnderWay } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createRowClaims, isUnderWay } from '../ledger/row-claims.ts';
+import { createRowClaims } from '../ledger/row-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import {
   type Closing,
