@@ -48,6 +48,8 @@ export function createAdmission(deps: AdmissionDeps) {
   const { ledger, batches, store, clock, throughput } = deps;
   const admitPage = createAdmitPage(deps);
   const turns = createSemaphore(TURNS);
+  // Of two files with a number in two spellings, the second is held only once the first is in the ledger.
+  const entrance = createSemaphore(1);
   let heldOrders = 0;
   const { room, released } = createGate(deps, () => heldOrders);
 
@@ -77,7 +79,7 @@ export function createAdmission(deps: AdmissionDeps) {
       const orders = valid.slice(i, i + size);
       const done = await turns.hold(async () => {
         if (!(await room(signal))) return false;
-        await admitPage(batch, orders, file);
+        await entrance.hold(() => admitPage(batch, orders, file));
         return true;
       });
       if (!done) return false;

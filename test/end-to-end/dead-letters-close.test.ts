@@ -80,6 +80,16 @@ describe('a dead letter', () => {
     expect((await place.run(['status', '--exit-code'])).code).toBe(0);
   });
 
+  it('of a number is held where two files have it in two spellings and lie in the inbox when the daemon starts', async () => {
+    await using place = await openWorkplace();
+    const numbers = Array.from({ length: 20 }, (_, i) => 900 + i);
+    await place.drop('erp.csv', table(...numbers.map((number) => `0${number},NEW,A,1`)));
+    await place.drop('list.csv', table(...numbers.map((number) => `${number},NEW,A,1`)));
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].map(Number).sort()).toEqual(numbers);
+    expect(await openNow(place)).toEqual(expect.arrayContaining([0, 20]));
+  });
+
   it('of a refused order is sent again neither as it is nor corrected once its number is sent in another spelling', async () => {
     const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['0088'] }];
     await using place = await openWorkplace({ faults: { faults } });

@@ -1187,6 +1187,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/admit/admit-page.test.ts'],
   },
   {
+    without: 'the turn in which the orders of one file are admitted after those of another',
+    file: 'src/admit/admit.ts',
+    find: 'const entrance = createSemaphore(1);',
+    replace: 'const entrance = createSemaphore(9);',
+    tests: ['test/end-to-end/dead-letters-close.test.ts'],
+  },
+  {
     without: 'the check of a retry for another spelling of the number',
     file: 'src/operate/dead-letters/retry-dead-letters.ts',
     find: "const isOther = verdict === 'retried' &&",
