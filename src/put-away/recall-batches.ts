@@ -36,7 +36,7 @@ export function createRecallOfBatch({ config, store, side: { batches } }: Settle
     for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
       const known: RecalledLetter[] = [];
       for (const letter of page) {
-        const closing = await neededOf({ letter, letterIn });
+        const closing = await neededOf(letter, letterIn);
         known.push({ letter, ordinal, ...(closing && { closing }) });
         ordinal += 1;
         if (letter.closed === undefined) open += 1;
@@ -94,7 +94,10 @@ async function recallClosings({ config, store, side, log }: SettlementContext): 
     try {
       for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
         for (const { letter, closed } of await close.forgotten(batch, page)) {
-          await close.close(batch, letter, await closingOf(letter, closed, letterIn));
+          const closing = await closingOf(letter, closed, letterIn);
+          // Where it waits is not known any more: it stays open.
+          if (closed.waitsIn && closing.successor === undefined && closed.end === undefined) continue;
+          await close.close(batch, letter, closing);
         }
       }
     } catch (error) {
@@ -135,13 +138,7 @@ async function isClaimed({ batch, source }: Report, { sources, data }: Config): 
  * What a ledger without the batch has to know of a closed dead letter: nothing where its number says it. Rows without a
  * number are not to be closed twice, and rows that need a person in a later batch end there.
  */
-async function neededOf({
-  letter,
-  letterIn,
-}: {
-  letter: DeadLetter;
-  letterIn: LetterIn;
-}): Promise<Closing | undefined> {
+async function neededOf(letter: DeadLetter, letterIn: LetterIn): Promise<Closing | undefined> {
   const closing = letter.closed && (await closingOf(letter, letter.closed, letterIn));
   return closing?.successor || letter.purchaseOrderNumber === '' ? closing : undefined;
 }
