@@ -69,7 +69,7 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
     return reply.headers.get('content-disposition');
   };
   expect(await nameOf(last, 'dead-letters.xlsx')).toBe('attachment; filename="open.csv.fix.xlsx"');
-  expect(await nameOf(batch, 'results.csv')).toMatch(/^attachment; filename="[\w.-]+-results\.csv"$/);
+  expect(await nameOf(batch, 'results.csv')).toMatch(/^attachment; filename="inbox-week-[0-9a-f]{8}-results\.csv"$/);
   expect((await person.page(`/batches/${last}`)).text).toContain('>fix file open.csv.fix.xlsx</a>');
 
   const differs = 'this number is known with A × 1, and this file has A × 9';

@@ -80,7 +80,7 @@ describe('a dead letter', () => {
     expect((await place.run(['status', '--exit-code'])).code).toBe(0);
   });
 
-  it('of a number is held where two files have it in two spellings and lie in the inbox when the daemon starts', async () => {
+  it('of a number is held where two files have it in two spellings and are in the inbox when the daemon starts', async () => {
     await using place = await openWorkplace();
     const numbers = Array.from({ length: 20 }, (_, i) => 900 + i);
     await place.drop('erp.csv', table(...numbers.map((number) => `0${number},NEW,A,1`)));

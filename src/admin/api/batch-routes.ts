@@ -195,7 +195,9 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
   const { size } = await handle.stat();
   const file = FIX_FILE_NAMES.some((one) => one === name) ? (await base.batches.find(batch))?.name : undefined;
   const headers = {
-    'content-disposition': attachment(file === undefined ? `${batch.slice(-40)}-${name}` : fixNameFor(file, name)),
+    'content-disposition': attachment(
+      file === undefined ? `${batch.replace(/^\d{8}T\d{6}Z-/, '').slice(-80)}-${name}` : fixNameFor(file, name),
+    ),
     'content-length': String(size),
   };
   // The open file stays as it is, also when the report is written again meanwhile.

@@ -148,7 +148,7 @@ ${factsOf(view, await fixFilesIn(view.report), view.lost)}
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
 ${outcomes(view, nameless)}
 ${settledNote(batch)}
-${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, discard all of it at once there.' : ''}</p>`}
+${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, drop it again when it is corrected, or discard all of this at once there.' : ''}</p>`}
 ${sentPart(batch)}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}
