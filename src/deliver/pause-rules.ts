@@ -149,6 +149,10 @@ export function pauseAdvice(code: string): string | undefined {
   return /^http-(3..|403|404|405)$/.test(code) ? 'check baseUrl and what this client may do at the API' : undefined;
 }
 
+/** Whether it does not end before a person acts. */
+export const needsPerson = ({ code }: Pick<Pause, 'code'>): boolean =>
+  endOf({ code }) !== 'automatic' || pauseAdvice(code) !== undefined;
+
 /** How a person ends the wait of a new ledger, and what follows. */
 export const WITHOUT_LIST = 'po-sync resume starts without it: orders that the API already has can then be sent again';
 

@@ -222,3 +222,8 @@ function withoutContent(reason: string): string {
     .replace(/\S*\d\S*/g, '…');
   return plain === '' ? ours : `${ours}: ${plain}`;
 }
+
+/** The time at the end of the field that remembers a notice, such as `paused:1763709300000`. */
+export function sinceOf([field = '']: readonly string[]): number {
+  return Number(field.slice(field.lastIndexOf(':') + 1));
+}

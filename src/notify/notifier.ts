@@ -1,6 +1,7 @@
 import type { Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
+import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
@@ -100,13 +101,15 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const [pause] = await deps.breaker.reasons();
   const at = store.time.now();
   if (pause === undefined) {
-    if (await ends(reported, deps)) send(tell.deliveryResumed({ environment, at, since: sinceOf(reported) }));
+    if (await ends(reported, deps)) send(tell.deliveryResumed({ environment, at, since: tell.sinceOf(reported) }));
     return;
   }
   const { code, reason, since } = pause;
-  const shortest = SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic'];
-  if (reported.length > 0 || at - since < shortest) return;
-  if (await begins(`paused:${since}`, deps)) send(tell.deliveryPaused({ environment, at, code, reason, since }));
+  // Once more where the first notice said that nothing is to do.
+  const which = needsPerson(pause) ? 'paused:person:' : 'paused:';
+  const isKnown = reported.some((field) => field.startsWith(which));
+  if (isKnown || at - since < SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic']) return;
+  if (await begins(`${which}${since}`, deps)) send(tell.deliveryPaused({ environment, at, code, reason, since }));
 }
 
 /** A state of batches that is reported once it has lasted `least` milliseconds. */
@@ -173,7 +176,7 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Notifier
   const heardAt = Number(heard);
   const factsFrom = (since: number) => ({ environment, at, source: name, since, hadFile: since !== Number(watched) });
   if (at - heardAt <= expectEvery) {
-    if (await ends(reported, deps)) send(tell.sourceHeard(factsFrom(sinceOf(reported))));
+    if (await ends(reported, deps)) send(tell.sourceHeard(factsFrom(tell.sinceOf(reported))));
     return;
   }
   // The daemon may still take files that came before it started.
@@ -242,9 +245,4 @@ async function begins(field: string, { store: { redis, keys, time } }: NotifierD
 
 async function ends(fields: readonly string[], { store: { redis, keys } }: NotifierDeps): Promise<boolean> {
   return fields.length > 0 && (await redis.hdel(keys.notices, ...fields)) > 0;
-}
-
-/** The time at the end of a field such as `paused:1763709300000`. */
-function sinceOf([field = '']: readonly string[]): number {
-  return Number(field.slice(field.lastIndexOf(':') + 1));
 }

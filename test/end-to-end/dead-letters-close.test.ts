@@ -86,7 +86,7 @@ describe('a dead letter', () => {
     await place.drop('erp.csv', table(...numbers.map((number) => `0${number},NEW,A,1`)));
     await place.drop('list.csv', table(...numbers.map((number) => `${number},NEW,A,1`)));
     await place.run(['start', '--once']);
-    expect([...place.stored().keys()].map(Number).sort()).toEqual(numbers);
+    expect([...place.stored().keys()].map(Number).sort((a, b) => a - b)).toEqual(numbers);
     expect(await openNow(place)).toEqual(expect.arrayContaining([0, 20]));
   });
 

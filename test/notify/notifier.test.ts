@@ -134,6 +134,22 @@ describe('a pause', () => {
     expect(two.sent).toMatchObject([{ code: 'operator', remedy, text }]);
   });
 
+  it('that only a person ends is reported once more, where the first notice said that nothing is to do', async () => {
+    await two.breaker.trip('http-503', 'the API is away');
+    two.pass(11_000);
+    await two.look();
+    await two.breaker.reset();
+    await two.breaker.trip('token-refused', 'invalid_client');
+    two.pass(11_000);
+    await two.look();
+    await two.look();
+    await two.breaker.reset();
+    await two.breaker.trip('http-503', 'the API is away');
+    two.pass(11_000);
+    await two.look();
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'token-refused']);
+  });
+
   it('with a second reason is one pause, until none is left', async () => {
     await two.breaker.trip('api-down', 'the API is away');
     two.pass(11_000);
@@ -142,10 +158,10 @@ describe('a pause', () => {
     await two.breaker.reset();
     two.pass(11_000);
     await two.look();
-    expect(two.sent).toHaveLength(1);
+    expect(two.sent.map(({ code }) => code)).toEqual(['api-down', 'operator']);
     await two.breaker.release('operator');
     await two.look();
-    expect(two.sent.map(({ kind }) => kind)).toEqual(['paused', 'resumed']);
+    expect(two.sent.map(({ kind }) => kind)).toEqual(['paused', 'paused', 'resumed']);
   });
 });
 
