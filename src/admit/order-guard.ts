@@ -11,6 +11,7 @@ import {
   ALREADY_CORRECTED,
   CONFIRMED,
   LEADING_ZEROS_LOST,
+  OTHER_ITEMS,
   OTHER_SPELLING,
   otherSpellingText,
   ROWS_LEFT_OUT,
@@ -56,7 +57,7 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
     const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
     const digest = known.kind === 'accepted' ? known.compact.digest : known.entry.digest;
     const isSame = isSameContent(digest, digestOf(order.order));
-    const how = `${otherSpellingText(order.number, other)}${state}${from} with ${isSame ? 'the same' : 'other'} items, only in case, spaces or leading zeros`;
+    const how = `${otherSpellingText(order.number, other)}${state}${from}${isSame ? ' with the same items, ' : OTHER_ITEMS}only in case, spaces or leading zeros`;
     const then = isSame
       ? `discard it${known.kind === 'accepted' ? '' : ` once ${other} is accepted`}`
       : `enter ${other} to see both contents, and agree on the change with the supplier`;

@@ -85,7 +85,7 @@ const DISCARDED_TAKEN =
 const SOME_TAKEN = 'Those whose number is accepted or in progress cannot be sent again while it is.';
 
 /** A dead letter as it is judged before it is discarded. `already`: that another file has it. */
-type ToDiscard = { kind: DeadLetterKind; already?: string; problems?: readonly { code: string }[] };
+type ToDiscard = { kind: DeadLetterKind; already?: string; problems?: readonly { code: string; message?: string }[] };
 
 /** What discarding these orders does not do. */
 export function discardedAgain(letters: readonly ToDiscard[]): string {
@@ -117,6 +117,9 @@ export function otherSpellingText(number: string, other: string): string {
   return `order ${number} differs from ${other}, which is `;
 }
 
+/** How its message says that the items differ. */
+export const OTHER_ITEMS = ' with other items, ';
+
 /** The number of the other order; undefined when the message names none. */
 export function otherSpellingIn({ number, message }: { number: string; message: string }): string | undefined {
   const [start = '', end = ''] = otherSpellingText(number, '\n').split('\n');
@@ -132,13 +135,17 @@ export function openSteps(
 ): string[] {
   const discard = `  po-sync dead-letters discard --order ${number}`;
   const codes = new Set(problems.map(({ code }) => code));
-  if (codes.has(OTHER_SPELLING))
+  if (codes.has(OTHER_SPELLING)) {
+    const isOther = problems.some(({ message = '' }) => message.includes(OTHER_ITEMS));
     return [
-      'If it is the same order as the one that the message names, with the same items, discard it:',
+      isOther
+        ? 'If it is the same order as the one that the message names, enter the number of that one to see both contents, and agree on the change with the supplier. If it is not wanted, discard it:'
+        : 'If it is the same order as the one that the message names, discard it:',
       discard,
-      `If it really is another order, write ${CONFIRMED} into _error_check of its rows. With other items, enter the number of the other order to see both contents.`,
+      `If it really is another order, write ${CONFIRMED} into _error_check of its rows.`,
       ...correct,
     ];
+  }
   if (kind === 'conflict')
     return [
       'Other content with this number waits. Agree on the change with the supplier, then discard that content:',

@@ -122,6 +122,16 @@ describe('the steps of an open dead letter', () => {
     );
   });
 
+  it('of a number in another spelling say first to look at both contents where the items differ', () => {
+    const stepsOf = (items: string) => {
+      const message = `order 088 differs from 88, which is accepted with ${items} items, only in case`;
+      const problems = [{ code: 'other-spelling', message }];
+      return openSteps('088', { kind: 'invalid', problems }, { correct, isSent: false });
+    };
+    expect(stepsOf('the same')[0]).toMatch(/same order .*, discard it:$/);
+    expect(stepsOf('other')[0]).toMatch(/enter the number of that one to see both contents/);
+  });
+
   it('discard what is not wanted, and correct what is only wrong', () => {
     const off = { kind: 'invalid', problems: [{ code: 'called-off' }] } as const;
     expect(openSteps('1', off, { correct, isSent: false })).toEqual([

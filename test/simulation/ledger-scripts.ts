@@ -371,6 +371,17 @@ export const adopt: Port = (store, [open = '', settled = '', identity = ''], [nu
   return 1;
 };
 
+export const spellings: Port = (store, [key = ''], [what = '', most = '', ...pairs]) => {
+  for (let at = 0; at < pairs.length; at += 2) {
+    const [plain = '', number = ''] = pairs.slice(at, at + 2);
+    const kept = (store.hget(key, plain) ?? '').split('\0').filter((one) => one !== '' && one !== number);
+    if (what === 'keep') kept[Math.min(kept.length, Number(most) - 1)] = number;
+    if (kept.length === 0) store.hdel(key, plain);
+    else store.hset(key, plain, kept.join('\0'));
+  }
+  return null;
+};
+
 export const closeDeadLetters: Port = (store, keys, args) => {
   const [open = '', settled = '', due = '', doubt = '', waiting = '', identity = '', actions = ''] = keys;
   const [prefix = '', number = '', batch = '', version = '', compact = '', closing = '', ...more] = args;

@@ -10,6 +10,7 @@ import {
   follow,
   hold,
   lookup,
+  spellings,
   total,
   unfollow,
 } from './ledger-scripts.ts';
@@ -34,6 +35,7 @@ export function loadScripts(breach?: Breach): ReadonlyMap<string, Port> {
     [sha('ledger/batches/hold.lua'), hold],
     [sha('ledger/batches/total.lua'), total],
     [sha('ledger/adopt.lua'), adopt],
+    [sha('ledger/spellings.lua'), spellings],
     [sha('ledger/identity.lua'), identity],
     [sha('redis/clock.lua'), clock],
     [sha('deliver/circuit-breaker.lua'), breaker],
