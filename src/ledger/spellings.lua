@@ -1,6 +1,6 @@
--- Keeps or forgets other spellings of numbers. KEYS spellings; ARGV `keep` or `forget`, then plain number and number in
--- pairs. A field has the numbers in the order in which they came, separated by NUL; beyond ARGV's most, the newest takes
--- the place of the last.
+-- Keeps or forgets other spellings of numbers. KEYS spellings; ARGV `keep` or `forget`, how many spellings of one number are
+-- kept, then plain number and number in pairs. A field has the numbers in the order in which they came, separated by NUL;
+-- beyond the most, the newest takes the place of the last.
 local most = tonumber(ARGV[2])
 for at = 3, #ARGV, 2 do
   local plain, number = ARGV[at], ARGV[at + 1]

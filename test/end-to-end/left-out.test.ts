@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { bearerHeaders } from '../support/open-sandbox.ts';
@@ -120,13 +120,16 @@ it('an export names an order that it leaves out once, and again after it was the
   expect(await version(['PO-1', 90], ['PO-2', 90])).toEqual(['PO-2']);
 });
 
-it('explain names the file that has an order which the mapping leaves out, and the value', async () => {
+it('explain names the file that has an order which the mapping leaves out, and the value, also beside a damaged report', async () => {
   const more = 'mappings: { erp: { onlyWhere: { status: 10 } }, list: { skipWhere: { status: 90 } } }';
   const list = '- { name: list, type: export, path: list.csv, stable: 100ms, poll: 200ms, mapping: list }';
   await using place = await openWorkplace({ more, source: `${INBOX}\n  ${list}` });
   await place.drop('first.csv', `${HEAD}B-1,A,1,10\nB-2,A,1,Entwurf\nB-2,B,1,\n`);
   await writeFile(path.join(place.folder, 'list.csv'), `${HEAD}B-3,A,1,90\nB-4,A,1,10\n`);
   await place.run(['start', '--once']);
+  const damaged = path.join(place.reports, '20991231T000000Z-erp-other-00000000');
+  await mkdir(damaged);
+  await writeFile(path.join(damaged, 'report.json'), '{');
   const { code, err } = await place.run(['explain', 'B-2']);
   expect(code).toBe(1);
   expect(err.replace(/\s+/g, ' ')).toContain(

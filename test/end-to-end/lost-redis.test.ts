@@ -138,12 +138,7 @@ it.each([
   const known = await client.hgetall(keys.batch(batch));
   await client.flushdb();
   for (const [key, value] of empty) if (value !== null) await client.restore(key, 0, value);
-  const { source = '', kind = '', name = '', path: from = '', startedAt = '', no = '' } = known;
-  await client.hset(keys.batch(batch), { batch, source, kind, name, path: from, startedAt, no, lastAt: startedAt });
-  await client.hset(keys.batch(batch), { state: 'reading', claimedIn: '' });
-  await client.hset(keys.batchNames, no, batch);
-  await client.zadd(keys.batches, startedAt, batch);
-  await client.sadd(keys.active, batch);
+  await claimAgain(client, keys, known, { claimedIn: '' });
 
   await place.run(['resume']);
   if (isExport) await rm(path.join(place.folder, 'orders.csv'));
@@ -177,13 +172,8 @@ it('of a cancelled file that is gone together with its report, no report says th
 
   // It was inspected, and nothing of it was admitted. A person removed the report meanwhile.
   await restore();
-  const { source = '', kind = '', name = '', path: from = '', startedAt = '', no = '', inspection = '' } = known;
-  const { claimedIn = '' } = known;
-  await client.hset(keys.batch(batch), { batch, source, kind, name, path: from, startedAt, no, lastAt: startedAt });
-  await client.hset(keys.batch(batch), { state: 'reading', claimedIn, inspection });
-  await client.hset(keys.batchNames, no, batch);
-  await client.zadd(keys.batches, startedAt, batch);
-  await client.sadd(keys.active, batch);
+  const { claimedIn = '', inspection = '' } = known;
+  await claimAgain(client, keys, known, { claimedIn, inspection });
   await rm(path.join(place.reports, batch), { recursive: true });
   expect((await once()).code).toBe(2);
   expect((await place.run(['batches', 'cancel', batch, '--yes'])).code).toBe(0);
@@ -195,6 +185,21 @@ it('of a cancelled file that is gone together with its report, no report says th
   expect((await place.run(['explain', 'GOOD-1'])).out).toContain('accepted');
   expect(place.stored().size).toBe(2);
 });
+
+/** Redis has a batch again as it was when its file was taken, with some more fields. */
+async function claimAgain(
+  client: Redis,
+  keys: ReturnType<typeof keysOf>,
+  known: Record<string, string>,
+  more: Record<string, string>,
+): Promise<void> {
+  const { batch = '', source = '', kind = '', name = '', path: from = '', startedAt = '', no = '' } = known;
+  await client.hset(keys.batch(batch), { batch, source, kind, name, path: from, startedAt, no, lastAt: startedAt });
+  await client.hset(keys.batch(batch), { state: 'reading', ...more });
+  await client.hset(keys.batchNames, no, batch);
+  await client.zadd(keys.batches, startedAt, batch);
+  await client.sadd(keys.active, batch);
+}
 
 /** What Redis has, and its return to that. */
 async function snapshotOf(client: Redis): Promise<() => Promise<void>> {

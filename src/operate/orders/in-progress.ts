@@ -114,7 +114,7 @@ async function reportsThatLeftOut({ reports, environment }: OperatorContext['con
   const names: string[] = await readdir(reports.path).catch(() => []);
   const last = names.filter((name) => claimTimeOf(name) !== undefined).sort();
   const newest = last.slice(-MOST_REPORTS).reverse();
-  const all = await Promise.all(newest.map((name) => readReport(join(reports.path, name))));
+  const all = await Promise.all(newest.map((name) => readReport(join(reports.path, name)).catch(() => undefined)));
   const own = all.filter((one) => one !== undefined).filter((one) => one.environment === environment);
   return own.filter(({ warnings }) => warnings.some((text) => WERE_SKIPPED.test(text)));
 }
