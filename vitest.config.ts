@@ -66,31 +66,40 @@ const LONG = [
 /** Files that `npm test` leaves to `npm run test:properties`, which runs them with more cases. */
 const LEFT_TO_PROPERTIES = ['test/parse/xlsx/workbook.test.ts', 'test/sandbox/fuzz.test.ts'];
 
-/** Files that take a minute or two. One that begins last keeps all others waiting. */
+/** Files that take a minute or more, longest first. One that begins last keeps all others waiting. */
 const FIRST = [
+  'end-to-end/lost-redis',
   'process/kill',
-  'process/canary',
   'process/pm2',
-  'process/hostile-neighbor',
-  'process/faults',
-  'process/neighbors',
-  'process/npm-start',
+  'process/canary',
+  'end-to-end/round-trip',
   'process/redis-groups',
+  'end-to-end/former-address',
+  'process/npm-start',
+  'process/faults',
+  'process/file-modes',
+  'process/hostile-neighbor',
+  'end-to-end/dead-letters-close',
+  'process/neighbors',
   'trouble/surroundings',
   'trouble/doubt',
+  'trouble/rollback',
   'trouble/known-orders',
+  'trouble/people',
   'trouble/first-start',
   'trouble/rates',
-  'trouble/people',
+  'trouble/other-orders',
+  'trouble/outage',
   'deliver/delivery',
-  'end-to-end/round-trip',
 ];
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => FIRST.some((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const rank = ({ moduleId }: TestSpecification) => FIRST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const isLong = (file: TestSpecification) => rank(file) !== -1;
+    const long = sorted.filter(isLong).sort((one, other) => rank(one) - rank(other));
+    return [...long, ...sorted.filter((file) => !isLong(file))];
   }
 }
 
