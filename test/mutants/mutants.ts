@@ -1191,7 +1191,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/admit/admit.ts',
     find: 'const entrance = createSemaphore(1);',
     replace: 'const entrance = createSemaphore(9);',
-    tests: ['test/end-to-end/dead-letters-close.test.ts'],
+    tests: ['test/admit/admit.test.ts'],
   },
   {
     without: 'the check of a retry for another spelling of the number',
