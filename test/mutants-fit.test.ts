@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { expect, it } from 'vitest';
 import { MUTANTS } from './mutants/mutants.ts';
 
@@ -7,6 +8,19 @@ it('each mutant still finds its line, exactly once, and its tests exist', () => 
     const times = existsSync(file) ? readFileSync(file, 'utf8').split(find).length - 1 : 0;
     const missing = tests.filter((test) => !existsSync(test));
     return [...(times === 1 ? [] : [`without ${without}: ${times} times in ${file}`]), ...missing];
+  });
+  expect(problems).toEqual([]);
+});
+
+it('each mutant of a TypeScript file is code that loads', () => {
+  const problems = MUTANTS.filter(({ file }) => file.endsWith('.ts')).flatMap(({ without, file, find, replace }) => {
+    const text = readFileSync(file, 'utf8').replace(find, () => replace);
+    try {
+      stripTypeScriptTypes(text);
+      return [];
+    } catch (error) {
+      return [`without ${without}: ${error}`];
+    }
   });
   expect(problems).toEqual([]);
 });

@@ -154,7 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
     without: 'new turns for tries that waited for a token',
     file: 'src/deliver/may-begin.ts',
     find: '(await breaker.probeMayBegin())',
-    replace: 'true',
+    replace: '(true)',
     tests: ['test/trouble/rates.test.ts'],
   },
   {
@@ -1225,7 +1225,7 @@ export const MUTANTS: readonly Mutant[] = [
     without: 'cancellations that Redis lost',
     file: 'src/put-away/end-as-reported.ts',
     find: 'if (by) await batches.cancel(batch.batch, by);',
-    replace: '',
+    replace: 'if (by) continue;',
     tests: ['test/end-to-end/lost-redis.test.ts'],
   },
   {
