@@ -1,8 +1,7 @@
 import type { Batches } from '../ledger/batches/batches.ts';
-import { takenRows } from '../ledger/batches/recall.ts';
+import { doubtOf, takenRows } from '../ledger/batches/recall.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
-import type { Entry } from '../ledger/entry.ts';
-import { isUnderWay } from '../ledger/entry.ts';
+import { type Entry, isUnderWay } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
@@ -215,6 +214,21 @@ export function createReportedClosing(deps: Deps) {
   }
 
   return { forgotten, close };
+}
+
+/** Enters orders in doubt that the ledger does not have as their reports show them, so that no file sends one, and people can resolve it. */
+export function createDoubtRecall(deps: Deps & Pick<FixedDeps, 'time'>) {
+  const { find } = createDeadLetterClosing(deps);
+  return async (batch: string, letters: readonly DeadLetter[]): Promise<void> => {
+    for (const letter of letters) {
+      if (letter.kind !== 'inDoubt' || letter.closed) continue;
+      const { fields, seen } = await find(batch, letter);
+      const { no } = (await deps.batches.find(batch)) ?? {};
+      if (fields[0] === undefined || seen !== undefined || no === undefined) continue;
+      const entry = doubtOf(letter, { batch, batchNo: no, ordinal: Number(fields[0]) }, deps.time.now());
+      if (entry) await deps.ledger.take({ ...entry, version: 0 }, { kind: 'move', entry });
+    }
+  };
 }
 
 function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {

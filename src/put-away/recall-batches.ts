@@ -20,15 +20,15 @@ import { pages } from '../report/lines.ts';
 import { batchMark } from '../report/page/html.ts';
 import { findBeside, PAGE_SUFFIX } from '../report/place-file.ts';
 import { type Report, readReport } from '../report/report.ts';
-import { createReportedClosing } from './close-dead-letters.ts';
+import { createDoubtRecall, createReportedClosing } from './close-dead-letters.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
 
 /** Dead letters entered at a time. */
 const PAGE = 200;
 
 /** Builds the step that enters one batch, which Redis does not have, and its dead letters, so that people can close them. */
-export function createRecallOfBatch({ config, store, side: { batches } }: SettlementContext) {
-  const recall = createRecall(store);
+export function createRecallOfBatch({ config, store, side }: SettlementContext) {
+  const [recall, recallDoubts] = [createRecall(store), createDoubtRecall({ ...side, ...store })];
   const letterIn = createLetterSearch(config.reports.path);
   return async (report: Report, folder: string): Promise<void> => {
     const { batch } = report;
@@ -43,8 +43,9 @@ export function createRecallOfBatch({ config, store, side: { batches } }: Settle
       }
       await recall.keep(batch, known);
     }
-    await batches.recallCancellation(batch);
+    await side.batches.recallCancellation(batch);
     await recall.enter(await recalledBatch(report, open, config));
+    for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) await recallDoubts(batch, page);
   };
 }
 
@@ -53,8 +54,8 @@ export function createRecallOfBatch({ config, store, side: { batches } }: Settle
  * the API has another address. The orders come from the API's list alone. Runs once for each epoch of the ledger.
  */
 export function createRecallOfBatches(context: SettlementContext, stopEnded: () => Promise<void>) {
-  const { config, side, log } = context;
-  const { batches } = side;
+  const { config, log } = context;
+  const { batches } = context.side;
   let recalledIn: string | undefined;
 
   return async (): Promise<void> => {
@@ -84,6 +85,7 @@ export function createRecallOfBatches(context: SettlementContext, stopEnded: () 
 async function recallClosings({ config, store, side, log }: SettlementContext): Promise<void> {
   const { batches } = side;
   const close = createReportedClosing({ ...side, ...store });
+  const recallDoubts = createDoubtRecall({ ...side, ...store });
   const letterIn = createLetterSearch(config.reports.path);
   for await (const batch of allNames(batches)) {
     const known = await batches.find(batch);
@@ -99,6 +101,7 @@ async function recallClosings({ config, store, side, log }: SettlementContext): 
           if (closed.waitsIn && closing.successor === undefined && closed.end === undefined) continue;
           await close.close(batch, letter, closing);
         }
+        await recallDoubts(batch, page);
       }
     } catch (error) {
       batchTrouble(log, { batch, reason: toError(error).message });

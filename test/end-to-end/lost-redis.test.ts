@@ -367,6 +367,39 @@ it('a dead letter that its report has closed stays open when Redis comes back wi
   expect(await client.exists(keys.open('REF'))).toBe(1);
 });
 
+it('after Redis has lost its data, an order in doubt is not sent with its file, and is resolved as before', async () => {
+  const redis = await openDatabase();
+  const lost = { kind: 'drop', when: 'before', orders: ['D-1', 'D-2'], how: 'reset', attempts: '1' };
+  const noList = { kind: 'answer', on: 'list', status: 403 };
+  const faults = { faults: [lost, noList] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults, sandbox: { record: true } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = () => place.run(['start', '--once', '--max-wait', '30s']);
+  await place.drop('orders.csv', `${HEAD}\nD-1,NEW,A,1\nD-2,NEW,A,1\n`);
+  await once();
+  await client.flushdb();
+  const early = await place.run(['dead-letters', 'resolve', 'D-1', '--as', 'resend', '--yes']);
+  expect(early).toMatchObject({ code: 1, err: expect.stringContaining('start po-sync first') });
+
+  await place.setFaults([]);
+  await place.drop('again.csv', `${HEAD}\nD-1,NEW,A,1\nD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
+  await once();
+  expect([...place.stored().keys()]).toEqual(['GOOD-1']);
+  const { out } = await place.run(['explain', 'D-1']);
+  expect(out).toMatch(/in doubt, waits for a person[\s\S]*resolve D-1 --as accepted[\s\S]*retry --order D-1/);
+  const retried = await place.run(['dead-letters', 'retry', '--order', 'D-1', '--yes']);
+  expect(retried.out).toContain("1 order in doubt: waiting for the API's list");
+  await once();
+  // What its attempts were answered is not known any more, so a list without it does not send it.
+  expect([...place.stored().keys()]).toEqual(['GOOD-1']);
+  expect((await place.run(['dead-letters', 'resolve', 'D-1', '--as', 'resend', '--yes'])).code).toBe(0);
+  expect((await place.run(['dead-letters', 'resolve', 'D-2', '--as', 'accepted', '--yes'])).code).toBe(0);
+  await once();
+  expect([...place.stored().keys()].sort()).toEqual(['D-1', 'GOOD-1']);
+  expect((await place.reportsNow()).map(({ open }) => open)).toEqual([0, 0]);
+  expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({

@@ -1,10 +1,12 @@
 import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
 import { placesOf } from '../../order/dead-letter.ts';
+import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
+import type { Order } from '../../order/order.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
-import type { StoredResult } from '../entry.ts';
+import { type Entry, type StoredResult, versionAfter } from '../entry.ts';
 import type { RowOwner } from '../row-claims.ts';
 
 /** A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. */
@@ -75,6 +77,28 @@ function resultOf(letter: DeadLetter): StoredResult {
     message,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
+  };
+}
+
+/**
+ * The ledger's entry of an order in doubt that it has forgotten; undefined where the report lacks its content. What its
+ * attempts were answered is forgotten, too: as with one that was created under another number, absence proves nothing.
+ */
+export function doubtOf(
+  { payload, attempts, firstAt, lastAt, location, code, message, httpStatus, response }: DeadLetter,
+  where: Pick<Entry, 'batch' | 'batchNo' | 'ordinal'>,
+  at: number,
+): Entry | undefined {
+  if (payload === undefined) return undefined;
+  // A report of ours contains it as it was sent.
+  const order = payload as Order;
+  const { line, pointer } = location;
+  const answer = { code, message, ...(httpStatus && { httpStatus }), ...(response && { response }) };
+  return {
+    ...{ version: versionAfter(0, at), state: 'inDoubt', order, digest: digestOf(order), ...where },
+    ...{ place: { line, ...(pointer && { pointer }) }, job: '', attempt: attempts, used: attempts, absences: 0 },
+    ...{ maybeSentAt: Math.min(at, Date.parse(lastAt)), misnamed: true },
+    ...{ firstAt: Date.parse(firstAt), lastAt: Date.parse(lastAt), answer },
   };
 }
 

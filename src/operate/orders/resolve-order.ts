@@ -61,10 +61,12 @@ type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'store' | 'oper
 
 function notInDoubt(number: string, known: Known): PoSyncError {
   return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt: it is ${stateOf(known)}.`, {
-    remedy: `${callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${number} to see its history.`,
+    remedy: `${known.kind === 'nothing' ? FORGOTTEN : callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${number} to see its history.`,
     facts: { order: number },
   });
 }
+
+const FORGOTTEN = 'If Redis lost its data, start po-sync first: it enters orders in doubt from their reports. ';
 
 /** The daemon that made the call may be gone. */
 function callText(known: Known): string {
