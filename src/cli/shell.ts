@@ -25,8 +25,8 @@ export type Shell = {
   ready: () => void;
   /** The flags that select what the command works on: commands that its texts name need the same ones. */
   select?: (flags: SelectingFlags) => void;
-  /** Completes the commands that the facts of a line of the log name. */
-  hints?: (facts: Record<string, unknown>) => Record<string, unknown>;
+  /** Completes the commands that a text names, once: before it is broken into lines, or for the log and notices. */
+  hints?: (text: string) => string;
 };
 
 /**
@@ -52,8 +52,7 @@ export function withHints(shell: Shell): Shell {
   const own: Partial<Shell> = {
     out: (text) => shell.out(shown(text)),
     err: (text) => shell.err(shown(text)),
-    hints: (facts) =>
-      Object.fromEntries(Object.entries(facts).map(([name, it]) => [name, typeof it === 'string' ? shown(it) : it])),
+    hints: shown,
     select: (selected) => {
       flags = selected;
     },

@@ -189,6 +189,19 @@ function shortName(file: string): string {
   return cut(file, LONGEST_NAME);
 }
 
+/** With the commands that it names as they can be run. */
+export function withCommands(
+  { text, reason, remedy, ...notice }: Notice,
+  hints: (text: string) => string = String,
+): Notice {
+  return {
+    ...notice,
+    text: hints(text),
+    ...(reason === undefined ? {} : { reason: hints(reason) }),
+    ...(remedy === undefined ? {} : { remedy: hints(remedy) }),
+  };
+}
+
 type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
 
 function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, since, reason, ...facts }: Facts) {

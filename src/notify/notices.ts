@@ -10,7 +10,7 @@ import { noticeTrouble } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
-import { type Notice, type NoticeEvent, placesOf } from './notice.ts';
+import { type Notice, type NoticeEvent, placesOf, withCommands } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
 import { type Outbox, openOutbox, type ReceiverTrouble } from './outbox.ts';
 
@@ -18,8 +18,9 @@ import { type Outbox, openOutbox, type ReceiverTrouble } from './outbox.ts';
 export type NoticeSurroundings = {
   /** Variables for programs that are run. po-sync's own, which may contain credentials, are removed. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Removes secrets from a line of JSON. */
+  /** Removes secrets from a line of JSON. `hints` completes the commands that a text names. */
   redactLine: (line: string) => string;
+  hints?: (text: string) => string;
 };
 
 type Deps = {
@@ -38,7 +39,7 @@ const NO_SURROUNDINGS: NoticeSurroundings = { env: {}, redactLine: (line) => lin
 
 /** Sends notices to the receivers of `notify`. Delivery never waits for it. */
 export function openNotices(deps: Deps) {
-  const { config, store, side, clock, log } = deps;
+  const { config, store, side, clock, log, input } = deps;
   const resources = new AsyncDisposableStack();
   const receivers = config.notify.flatMap(({ on, ...receiver }) =>
     waysTo(receiver, deps, resources).map((way) => ({
@@ -54,7 +55,7 @@ export function openNotices(deps: Deps) {
     breaker: side.breaker,
     batches: side.batches,
     placesOf: (batch) => placesOf(batch, config),
-    send: (notice) => put(notice, receivers),
+    send: (notice) => put(withCommands(notice, input.notices?.hints), receivers),
   });
   const running = new Set<Promise<void>>();
 

@@ -1,8 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { shownOnTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
-import { csvOf, openWorkplace } from '../support/workplace.ts';
+import { credentials, csvOf, openWorkplace } from '../support/workplace.ts';
 
 it('on a protected environment, the commands that texts name can be run as they are shown', async () => {
   await using place = await openWorkplace({ environment: 'production' });
@@ -69,6 +70,33 @@ it('on a protected environment, the commands that the log names can be run as th
   await rm(path.join(place.inbox, 'processing', batch, 'gone.csv'));
   await until('the line of the log', () => daemon.out().includes('gone.csv is missing from'));
   expect(daemon.out()).toContain(`(po-sync --confirm production batches cancel ${batch.slice(-8)})`);
+});
+
+it('on a protected environment, the commands that a notice names can be run as they are shown', async () => {
+  await using place = await openWorkplace({
+    environment: 'production',
+    more: "notify: [{ on: [paused], command: [sh, -c, 'cat >> told.json; echo >> told.json'] }]\n",
+  });
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
+  await place.run(['pause']);
+  place.start(['start', '--confirm', 'production']);
+  const told = await until('the notice', async () => {
+    const text = await readFile(path.join(place.folder, 'told.json'), 'utf8').catch(() => '');
+    return text.includes('\n') && text;
+  });
+  const notice = JSON.parse(told.split('\n')[0] ?? '');
+  expect(notice.remedy).toContain('po-sync --confirm production resume');
+  expect(notice.text).toContain('po-sync --confirm production resume');
+});
+
+it('on a protected environment, a line of status is no wider than the terminal', async () => {
+  await using place = await openWorkplace({ environment: 'production' });
+  const config = await readFile(place.config, 'utf8');
+  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
+  const lines = await shownOnTerminal(place, 'status', 80, { ...credentials('PRODUCTION'), NO_COLOR: '1' });
+  expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('start one with po-sync --confirm production start, or');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
 it('elsewhere they are shown without it', async () => {

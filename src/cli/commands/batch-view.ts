@@ -55,9 +55,9 @@ const SETTLED: Column<BatchView> = {
 };
 
 /** The files that wait for delivery, a paragraph each. */
-export function readingLines(batches: readonly BatchView[], { columns }: Format): string {
+export function readingLines(batches: readonly BatchView[], format: Format): string {
   const texts = batches.flatMap(({ batch }) => readingText(batch, `${batch.name}: `) ?? []);
-  return texts.map((text) => `${hanging(printable(text), 0, columns)}\n`).join('');
+  return texts.map((text) => `${hanging(printable(text), 0, format)}\n`).join('');
 }
 
 const TONES: Record<BatchStanding, Tone> = {
@@ -90,21 +90,21 @@ function totalOf(batch: BatchView['batch']): string {
 type Looked = { nameless: number; isLost: boolean };
 
 /** Everything that is known about one batch. */
-export function batchText(view: BatchView, now: number, { paint, columns }: Format, looked?: Looked): string {
+export function batchText(view: BatchView, now: number, format: Format, looked?: Looked): string {
   const { batch, standing } = view;
   const outcomes = OUTCOMES.filter((outcome) => batch.counts[outcome] > 0).map((outcome) => {
     const number = count(batch.counts[outcome]).padStart(9);
-    return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${paint('quiet', MEANINGS[outcome])}\n`;
+    return `  ${number}  ${outcomeWord(outcome).padEnd(10)} ${format.paint('quiet', MEANINGS[outcome])}\n`;
   });
   const lines = factsOf(view, now).flatMap(([title, text]) =>
-    text ? [`  ${title.padEnd(FACT - 2)}${hanging(printable(text), FACT, columns)}\n`] : [],
+    text ? [`  ${title.padEnd(FACT - 2)}${hanging(printable(text), FACT, format)}\n`] : [],
   );
   return [
-    title(view, { paint, columns }),
+    title(view, format),
     ...lines,
     standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(looked?.nameless)}\n`,
     ...outcomes,
-    ...nextStep(view, looked?.isLost).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, columns)}\n`),
+    ...nextStep(view, looked?.isLost).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, format)}\n`),
   ].join('');
 }
 
@@ -180,13 +180,13 @@ function nextStep({ batch, standing, error }: BatchView, isLost = false): string
 /** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */
 export function unsettledLines(
   { batches, now }: { batches: readonly BatchView[]; now: number },
-  { columns }: Format,
+  format: Format,
 ): string {
   const rows = batches.flatMap(({ batch }) => (batch.unsettled ? [{ ...batch, ...batch.unsettled }] : []));
   if (rows.length === 0) return '';
   const lines = rows.map(({ name, reason, since }) => printable(`${name}, for ${duration(now - since)}: ${reason}`));
   return [...lines, ...new Set(rows.map(unsettledText))]
-    .flatMap((text) => wrapped(text, columns))
+    .flatMap((text) => wrapped(text, format))
     .map((line) => `${line}\n`)
     .join('');
 }
@@ -194,14 +194,14 @@ export function unsettledLines(
 /** Files that could not be read, and why. */
 export function unreadableLines(
   { unreadable, now }: { unreadable: readonly BatchView[]; now: number },
-  { columns }: Format,
+  format: Format,
 ): string {
   const texts = unreadable.map(({ batch, error }) =>
     printable(
       `${labelOf(batch, unreadable)}, taken ${ago(batch.startedAt, now)}: ${error?.message ?? 'see its report'}`,
     ),
   );
-  return texts.map((text) => `${hanging(text, 2, columns)}\n`).join('');
+  return texts.map((text) => `${hanging(text, 2, format)}\n`).join('');
 }
 
 /** Files of the same name differ by their batch. */
@@ -213,7 +213,7 @@ function labelOf({ name, batch }: Named, files: readonly { batch: Named }[]): st
 type Named = Pick<BatchView['batch'], 'name' | 'batch'>;
 
 /** The remedy of each unreadable file, or once when it is the same for all. */
-export function unreadableRemedies(files: readonly BatchView[], { columns }: Format): string {
+export function unreadableRemedies(files: readonly BatchView[], format: Format): string {
   if (files.length === 0) return '';
   const each = files.map(({ batch, error }) => ({
     file: labelOf(batch, files),
@@ -223,15 +223,15 @@ export function unreadableRemedies(files: readonly BatchView[], { columns }: For
   const texts = remedies.size === 1 ? [...remedies] : each.map(({ file, remedy }) => `${file}: ${remedy}`);
   return `${[...texts, ...dismissTexts(files)]
     .map(printable)
-    .flatMap((text) => wrapped(text, columns))
+    .flatMap((text) => wrapped(text, format))
     .join('\n')}\n`;
 }
 
 /** The commands for each held batch, for which the end of its name is enough, and why it is held. */
-export function heldLines(batches: readonly BatchView[], { columns }: Format): string {
+export function heldLines(batches: readonly BatchView[], format: Format): string {
   const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
     const first = `${name} is held; run po-sync batches show|release|cancel ${batch.slice(-8)}`;
     return held === undefined ? [] : [first, `  ${held.reason}`];
   });
-  return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, columns)}\n`).join('');
+  return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, format)}\n`).join('');
 }

@@ -67,14 +67,14 @@ export async function batchesListCommand(
   return 0;
 }
 
-function remarks(batches: readonly BatchView[], { columns }: Format): string {
+function remarks(batches: readonly BatchView[], format: Format): string {
   const lines = [
     ...dismissTexts(batches),
     ...batches.flatMap(({ batch }) =>
       batch.unsettled ? [`${batch.name}, no report yet: ${batch.unsettled.reason}`] : [],
     ),
   ];
-  return lines.length === 0 ? '' : `\n${lines.flatMap((line) => wrapped(printable(line), columns)).join('\n')}\n`;
+  return lines.length === 0 ? '' : `\n${lines.flatMap((line) => wrapped(printable(line), format)).join('\n')}\n`;
 }
 
 /** `batches show BATCH`. */
@@ -184,7 +184,7 @@ function reportText({ batch }: Batch, { config }: OperatorContext): string {
 /** What sends cancelled orders after all; an export cannot be dropped again. */
 function undoText({ kind }: Batch, shell: Shell): string {
   const text = kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them after all, drop the file again.';
-  return `  ${hanging(text, 2, formatOf(shell).columns)}\n`;
+  return `  ${hanging(text, 2, formatOf(shell))}\n`;
 }
 
 /** Orders without an outcome; their number is unknown while the file is read. */

@@ -97,7 +97,7 @@ async function printTables(
     if (shown.length < limit) shown.push(deadLetter);
   }
   const format = formatOf(shell);
-  const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format.columns)}\n`);
+  const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format)}\n`);
   if (total === 0 && lost.length > 0) return shell.out(lost.join('\n'));
   if (total === 0) {
     const isFiltered = filter.orders !== undefined || filter.signature !== undefined;
@@ -109,12 +109,12 @@ async function printTables(
     shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format.columns)}\n`);
+  for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format)}\n`);
   for (const text of lost) shell.out(`\n${text}`);
   const isAnyOpen = kinds.size > 0;
   const next = isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.';
   // Commands and paths are not broken, so that they can be copied.
-  const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format.columns));
+  const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
   shell.out(`\n${next.split('\n').map(broken).join('\n')}\n`);
 }
 

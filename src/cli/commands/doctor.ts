@@ -167,12 +167,13 @@ const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fa
 const MESSAGE = 29;
 
 function findingText({ check, state, message, remedy }: Finding, shell: Shell): string {
-  const { paint, columns } = formatOf(shell);
+  const format = formatOf(shell);
+  const { paint } = format;
   const indent = ' '.repeat(MESSAGE);
   const fitted = (text: string, at: number) =>
     text
       .split('\n')
-      .map((line) => hanging(printable(line), at, columns))
+      .map((line) => hanging(printable(line), at, format))
       .join(`\n${' '.repeat(at)}`);
   const advice = remedy === undefined ? '' : `${indent}→ ${fitted(remedy, MESSAGE + 2)}\n`;
   const name = printable(check);

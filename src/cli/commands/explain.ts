@@ -78,19 +78,18 @@ type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | u
 type HistoryEvent = { at: number; text: string; more?: string[] };
 
 /** An order's history for people: its state, its content, what happened when, and what to do. */
-export function orderHistoryText(
-  history: OrderHistory,
-  { config, paint, columns, atApi, ...place }: TextSetting,
-): string {
+export function orderHistoryText(history: OrderHistory, { config, atApi, ...place }: TextSetting): string {
+  const format: Format = place;
+  const { paint } = format;
   const [tone, state] = stateOf(history);
   const lines = eventsOf(history).flatMap(({ at, text, more = [] }) => [
-    `  ${stamp(at)}  ${hanging(printable(text), TEXT, columns)}`,
-    ...more.map((line) => `${' '.repeat(TEXT)}${hanging(printable(line), TEXT, columns)}`),
+    `  ${stamp(at)}  ${hanging(printable(text), TEXT, format)}`,
+    ...more.map((line) => `${' '.repeat(TEXT)}${hanging(printable(line), TEXT, format)}`),
   ]);
   const parts = [
     `${paint('strong', printable(history.order))}  ${paint(tone, state)}`,
     ...twiceOf(history).map((text) => `  ${paint('bad', text)}`),
-    ...[...contentOf(history), ...atApiLines(atApi, history)].map((line) => hanging(line, 2, columns)),
+    ...[...contentOf(history), ...atApiLines(atApi, history)].map((line) => hanging(line, 2, format)),
     '',
     ...lines,
   ];
@@ -98,7 +97,7 @@ export function orderHistoryText(
   for (const { deadLetter, source } of history.appearances)
     if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems, source);
   const blocks = [advice.lines(), nextStep(history, place)].filter((block) => block.length > 0);
-  const ends = blocks.flatMap((block) => ['', ...block.map((line) => toFit(printable(line), columns))]);
+  const ends = blocks.flatMap((block) => ['', ...block.map((line) => toFit(printable(line), format))]);
   return `${[...parts, ...ends].join('\n')}\n`;
 }
 
@@ -106,8 +105,8 @@ export function orderHistoryText(
 const TEXT = 27;
 
 /** A sentence is wrapped, a command is not. */
-function toFit(line: string, columns: number | undefined): string {
-  return line.startsWith('  ') ? line : hanging(line, 0, columns);
+function toFit(line: string, format: Format): string {
+  return line.startsWith('  ') ? line : hanging(line, 0, format);
 }
 
 function stateOf(history: OrderHistory): [Tone, string] {

@@ -60,7 +60,7 @@ export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<num
   for (const pause of pauses) {
     const end = pauseEndText(pause, context.store.time.now());
     const text = `  still paused: ${printable(withoutStop(pause.reason))} (${pause.code}); ${end}`;
-    shell.out(`${hanging(text, 4, formatOf(shell).columns)}\n`);
+    shell.out(`${hanging(text, 4, formatOf(shell))}\n`);
   }
   for (const batch of heldBatches) shell.out(`  batch ${batch} is held; run po-sync batches release ${batch}\n`);
   return 0;

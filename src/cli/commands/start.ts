@@ -47,6 +47,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   const network = await loadNetwork(config, shell.env);
   const adminTokens = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
+  const { hints } = shell;
   const live = canShowLive(shell, args)
     ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
     : undefined;
@@ -57,7 +58,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     stream: live?.target ?? (args.json ? shell.streams.err : shell.streams.out),
     secrets: [...valuesOf(config, secrets), ...adminTokens.values(), ...network.secrets],
     redaction,
-    ...(shell.hints && { hints: shell.hints }),
+    ...(hints && { hints: (facts) => mapTexts(facts, hints) }),
   });
   const version = buildOf();
   daemonStarting(log, { environment: config.environment, version, config: config.file });
@@ -77,7 +78,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     self,
     signal: shell.signal,
     hide: redaction.hideToken,
-    notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line) },
+    notices: { env: shell.env, redactLine: (line: string) => redaction.redactLine(line), ...(hints && { hints }) },
     adminTokens,
   };
   try {
@@ -208,4 +209,10 @@ function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {
 function summaryOf(batch: Batch, needPerson: number, nameless: number): SettledBatch {
   const { batch: name, source, name: file, total: orders = 0, counts } = batch;
   return { batch: name, source, file, orders, counts, ...(nameless > 0 && { nameless }), needPerson };
+}
+
+function mapTexts(facts: Record<string, unknown>, change: (text: string) => string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, it]) => [name, typeof it === 'string' ? change(it) : it]),
+  );
 }

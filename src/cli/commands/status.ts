@@ -145,8 +145,8 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
 /** Where the text of a fact begins. */
 const FACT = 16;
 
-function factLines(name: string, text: string, { columns }: Format): string {
-  const lines = text.split('\n').map((line) => hanging(line, FACT, columns));
+function factLines(name: string, text: string, format: Format): string {
+  const lines = text.split('\n').map((line) => hanging(line, FACT, format));
   return `  ${name.padEnd(FACT - 2)}${lines.join(`\n${' '.repeat(FACT)}`)}\n`;
 }
 
@@ -159,8 +159,8 @@ function indented(text: string): string {
 }
 
 /** Leaves room for the indentation. */
-function inset({ paint, columns }: Format): Format {
-  return { paint, columns: columns === undefined ? undefined : columns - 2 };
+function inset({ columns, ...format }: Format): Format {
+  return { ...format, columns: columns === undefined ? undefined : columns - 2 };
 }
 
 function queueText({ queue }: Status, paint: Paint): string {
@@ -182,21 +182,21 @@ function deadLettersText({ deadLetters, sentAgain = 0 }: Status, paint: Paint): 
   return [...need, ...again, 'run po-sync dead-letters list'].join('; ');
 }
 
-function inboxLines(status: Status, { columns }: Format): string {
+function inboxLines(status: Status, format: Format): string {
   const text = inboxText(status);
   if (text === undefined) return '';
   const inboxes = status.sources.filter(({ type }) => type === 'inbox');
   const files = inboxes.flatMap((source) => otherWaitingTexts(source).map((file) => `${source.name}: ${file}`));
-  const lines = [...wrapped(text, columns), ...files.map((file) => hanging(printable(file), 2, columns))];
+  const lines = [...wrapped(text, format), ...files.map((file) => hanging(printable(file), 2, format))];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function ignoredLines({ sources }: Status, { columns }: Format): string {
+function ignoredLines({ sources }: Status, format: Format): string {
   const texts = sources.flatMap(({ name, ignored, leftAlone }) => [
     ...(ignored ? [`${name}: ${printable(ignoredText(ignored))}`, ignoredRemedy(ignored)] : []),
     ...(leftAlone ? [`${name}: ${printable(leftAloneText(leftAlone))}`] : []),
   ]);
-  const lines = texts.flatMap((text) => wrapped(text, columns));
+  const lines = texts.flatMap((text) => wrapped(text, format));
   return lines.map((line) => `${line}\n`).join('');
 }
 
@@ -236,6 +236,6 @@ function sourceStateText({ state, code }: SourceStatus): string {
   return code === undefined ? state : `${state} (${code})`;
 }
 
-function hungLines(texts: readonly string[], { columns }: Format): string {
-  return texts.map((text) => `${hanging(text, 2, columns)}\n`).join('');
+function hungLines(texts: readonly string[], format: Format): string {
+  return texts.map((text) => `${hanging(text, 2, format)}\n`).join('');
 }

@@ -94,9 +94,7 @@ export function waitLines({ waits, pauses, batches, listFailure, now }: Status, 
   const isOfList = (wait: Wait) => wait.for === 'list' || wait.for === 'file-list';
   const isSaid = (wait: Wait) => known.has(wait.reason) || (listFailure !== undefined && isOfList(wait));
   const texts = waits.map((wait) => (isSaid(wait) || waitText(wait) === waitInShort(wait) ? '' : waitText(wait)));
-  const reasons = texts
-    .filter((text) => text !== '')
-    .map((text) => hanging(`For ${printable(text)}.`, 2, format.columns));
+  const reasons = texts.filter((text) => text !== '').map((text) => hanging(`For ${printable(text)}.`, 2, format));
   return table(waits, columns, format) + reasons.map((text) => `${text}\n`).join('');
 }
 

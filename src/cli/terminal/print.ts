@@ -62,8 +62,9 @@ export type Tone = 'plain' | 'strong' | 'quiet' | 'good' | 'doubtful' | 'bad';
 
 export type Paint = (tone: Tone, text: string) => string;
 
-/** `columns`: the width that tables must fit; undefined for pipes. */
-export type Format = { paint: Paint; columns: number | undefined };
+/** `columns`: the width that tables must fit; undefined for pipes. `hints` completes commands before a text is broken. */
+export type Format = { paint: Paint; columns: number | undefined; hints?: Shell['hints'] };
+type Width = number | undefined | Pick<Format, 'columns' | 'hints'>;
 
 const STYLES = { strong: 'bold', quiet: 'dim', good: 'green', doubtful: 'yellow', bad: 'red' } as const;
 
@@ -73,8 +74,9 @@ export function createPaint({ isTTY, env }: Pick<Shell, 'isTTY' | 'env'>): Paint
   return (tone, text) => (tone === 'plain' ? text : styleText(STYLES[tone], text, { validateStream: false }));
 }
 
-export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns'>): Format {
-  return { paint: createPaint(shell), columns: shell.isTTY ? shell.columns : undefined };
+export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns' | 'hints'>): Format {
+  const { isTTY, columns, hints } = shell;
+  return { paint: createPaint(shell), columns: isTTY ? columns : undefined, ...(hints && { hints }) };
 }
 
 /**
@@ -92,31 +94,30 @@ export async function confirmation(
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (answer !== undefined && !isYes) shell.err('Nothing was changed.\n');
   if (answer !== undefined) return isYes;
-  throw new PoSyncError('not-confirmed', `${question} Confirmation required.`, {
-    remedy,
-  });
+  throw new PoSyncError('not-confirmed', `${question} Confirmation required.`, { remedy });
 }
 
 const AGREE = 'Run again with --yes, or with --dry-run to see what would happen.';
 
-/** A text in lines, broken between words; in one line where `columns` is undefined. */
-export function wrapped(text: string, columns: number | undefined): string[] {
-  if (columns === undefined) return [text];
+/** A text in lines, broken between words; in one line where its width is undefined. */
+export function wrapped(given: string, width: Width, indent = 0): string[] {
+  const { columns, hints = String } = typeof width === 'object' ? width : { columns: width };
+  if (columns === undefined) return [given];
+  const text = hints(given);
   const [start = ''] = /^ */.exec(text) ?? [];
   const [first = '', ...words] = text.slice(start.length).split(' ');
   const lines = [start + first];
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;
-    if (textWidth(stripVTControlCharacters(longer)) <= columns) lines[lines.length - 1] = longer;
+    if (textWidth(stripVTControlCharacters(longer)) <= columns - indent) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
 }
 
 /** A text in lines of which all but the first begin with `indent` spaces; the first begins after as many characters. */
-export function hanging(text: string, indent: number, columns: number | undefined): string {
-  const width = columns === undefined ? undefined : columns - indent;
-  return wrapped(text, width).join(`\n${' '.repeat(indent)}`);
+export function hanging(text: string, indent: number, width: Width): string {
+  return wrapped(text, width, indent).join(`\n${' '.repeat(indent)}`);
 }
 
 /** Sentences, one a line; on a terminal the lines are broken between words. */
