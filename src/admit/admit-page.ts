@@ -204,8 +204,8 @@ async function enqueue(
   { records, isFixFile, corrects }: FileFacts,
 ): Promise<ValidOrder[]> {
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
-  const orders = isFixFile ? fresh.map(({ order }) => order) : [];
-  const guarded = await line.guard.rows(batch, orders, corrects);
+  const orders = isFixFile || batch.repeats ? fresh.map(({ order }) => order) : [];
+  const guarded = await line.guard.rows(batch, orders, { isFixFile, corrects });
   await countInvalid(
     line,
     batch,

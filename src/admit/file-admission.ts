@@ -166,7 +166,7 @@ async function readClaimed(
   });
   fileInspected(log, { ...named(file), records, bytes });
   await deps.onProgress(file.batch);
-  const total = await admitAll(opened, batch, inspection, signal, deps);
+  const total = await admitAll(opened, { ...batch, ...(earlier && { repeats: earlier }) }, inspection, signal, deps);
   if (total === undefined) return { end: 'left' };
   if (!(await batches.admitted(file.batch, total, since))) throw forgotten(file);
   batchAdmitted(log, { ...named(file), orders: total });

@@ -14,6 +14,7 @@ import {
   OTHER_ITEMS,
   OTHER_SPELLING,
   otherSpellingText,
+  placeText,
   ROWS_LEFT_OUT,
 } from '../order/fixing.ts';
 import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
@@ -110,9 +111,7 @@ function createZeroGuard({ ledger, redis, keys }: Deps) {
 }
 
 /** A number as a spreadsheet writes it. */
-function isBare(number: string): boolean {
-  return /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
-}
+const isBare = (number: string): boolean => /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 
 /** `place`: that of the row that is meant. */
 function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
@@ -166,15 +165,28 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     return waits && batchTitle(waits.batch, (await batches.find(waits.batch))?.name);
   }
 
+  /** The row of a file that was read before, where a fix file gave it another number. */
+  async function renumbered({ number }: ValidOrder, rows: readonly FixTarget[]): Promise<TakenRow | undefined> {
+    return firstFound(rows, async (row) => {
+      const by = await claims.ownerOf(row);
+      return by === undefined || by.number === number ? undefined : { row, target: row, by };
+    });
+  }
+
   return async (
     { batch, no }: Pick<Batch, 'batch' | 'no'>,
     orders: readonly ValidOrder[],
-    corrects: Corrects | undefined,
+    { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
-    const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
+    const guard = async (given: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
+      const order = isFixFile ? given : withOwnRows(given, batch);
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
       if (order.records.every(({ isConfirmed }) => isConfirmed)) return [];
       const owner = { number: order.number, batch, no };
+      if (!isFixFile) {
+        const first = await renumbered(order, rows);
+        return first ? heldAsTaken(order, first, async (row) => !!(await renumbered(order, [row])), batches) : [];
+      }
       const found = await claims.claim(owner, rows);
       const since = (row: FixTarget) => sentSince(order, row, corrects, batch);
       const taken = 'by' in found ? found : await firstFound(rows, since);
@@ -188,6 +200,12 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     };
     return new Map(await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)));
   };
+}
+
+/** An order of a file that was read before, with its own rows, which were those of the first one. */
+function withOwnRows(order: ValidOrder, batch: string): ValidOrder {
+  const rowOf = (place: SourceRecord['place']) => ({ batch, place: placeText(place) });
+  return { ...order, records: order.records.map((one) => ({ ...one, fixTarget: rowOf(one.place) })) };
 }
 
 /** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */

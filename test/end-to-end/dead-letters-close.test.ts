@@ -118,6 +118,40 @@ describe('a dead letter', () => {
     });
   });
 
+  it('of a refused order that was accepted under another number is held when the same file is dropped again', async () => {
+    const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1', 'OLD-2'] };
+    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    const file = table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-2,NEW,C,1', 'OLD-3,NEW,A,1');
+    await place.drop('orders.csv', file);
+    await place.run(['start', '--once']);
+    const first = await lastOf(place);
+    const fix = await place.read(first, 'dead-letters.csv');
+    await place.drop('fix.csv', fix.replaceAll('OLD-1,', 'NEW-1,').replace('OLD-2,NEW,C', 'OLD-2,NEW,D'));
+    await place.setFaults([]);
+    await place.run(['start', '--once']);
+    const sent = ['NEW-1', 'OLD-2', 'OLD-3'];
+    expect([...place.stored().keys()].sort()).toEqual(sent);
+
+    await place.drop('orders.csv', file);
+    expect((await place.run(['start', '--once'])).code).toBe(2);
+    expect([...place.stored().keys()].sort()).toEqual(sent);
+    const again = await lastOf(place);
+    expect(again).toMatchObject({ counts: { duplicate: 1, invalid: 1, conflict: 1 }, open: 2 });
+    const letters = JSON.parse(await place.read(again, 'dead-letters.json'));
+    expect(letters[0]).toMatchObject({ purchaseOrderNumber: 'OLD-1', code: 'already-corrected' });
+    expect(letters[0].problems[0].message).toMatch(
+      /^line 2 of orders\.csv was already sent as NEW-1, from "fix\.csv".*: if OLD-1 is the same order, discard it\. .*write confirmed/,
+    );
+
+    // A person who means it can send it.
+    const [header = '', ...rows] = (await place.read(again, 'dead-letters.csv')).trimEnd().split('\n');
+    const confirmed = rows.filter((row) => row.startsWith('OLD-1,')).map((row) => row.replace(/[^,]*$/, 'confirmed'));
+    expect(confirmed).toHaveLength(2);
+    await place.drop('meant.csv', `${[header, ...confirmed].join('\n')}\n`);
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].sort()).toEqual(['NEW-1', 'OLD-1', 'OLD-2', 'OLD-3']);
+  });
+
   it('of a conflict shows both contents, and closes when its fix file comes back with the accepted content', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,1'));
