@@ -134,6 +134,7 @@ export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder
  */
 function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   const claims = createRowClaims({ redis, keys, ledger });
+  const repeated = createRepeatGuard(claims, batches);
 
   /** The order of the dead letter that a row comes from, if it came with that batch or later and has not ended. */
   async function sentSince(
@@ -165,28 +166,16 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     return waits && batchTitle(waits.batch, (await batches.find(waits.batch))?.name);
   }
 
-  /** The row of a file that was read before, where a fix file gave it another number. */
-  async function renumbered({ number }: ValidOrder, rows: readonly FixTarget[]): Promise<TakenRow | undefined> {
-    return firstFound(rows, async (row) => {
-      const by = await claims.ownerOf(row);
-      return by === undefined || by.number === number ? undefined : { row, target: row, by };
-    });
-  }
-
   return async (
     { batch, no }: Pick<Batch, 'batch' | 'no'>,
     orders: readonly ValidOrder[],
     { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
-    const guard = async (given: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
-      const order = isFixFile ? given : withOwnRows(given, batch);
+    const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
+      if (!isFixFile) return await repeated(order, batch);
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
       if (order.records.every(({ isConfirmed }) => isConfirmed)) return [];
       const owner = { number: order.number, batch, no };
-      if (!isFixFile) {
-        const first = await renumbered(order, rows);
-        return first ? heldAsTaken(order, first, async (row) => !!(await renumbered(order, [row])), batches) : [];
-      }
       const found = await claims.claim(owner, rows);
       const since = (row: FixTarget) => sentSince(order, row, corrects, batch);
       const taken = 'by' in found ? found : await firstFound(rows, since);
@@ -202,10 +191,20 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   };
 }
 
-/** An order of a file that was read before, with its own rows, which were those of the first one. */
-function withOwnRows(order: ValidOrder, batch: string): ValidOrder {
-  const rowOf = (place: SourceRecord['place']) => ({ batch, place: placeText(place) });
-  return { ...order, records: order.records.map((one) => ({ ...one, fixTarget: rowOf(one.place) })) };
+/** Holds an order of a file that was read before, of which a row was accepted since under another number. */
+function createRepeatGuard({ ownerOf }: Pick<ReturnType<typeof createRowClaims>, 'ownerOf'>, batches: Deps['batches']) {
+  return async (given: ValidOrder, batch: string): Promise<readonly RowClaim[] | InvalidOrder> => {
+    // The row of the first file with this content is meant.
+    const records = given.records.map((one) => ({ ...one, fixTarget: { batch, place: placeText(one.place) } }));
+    const takenAt = async (row: FixTarget): Promise<TakenRow | undefined> => {
+      const by = await ownerOf(row);
+      return by === undefined || by.number === given.number ? undefined : { row, target: row, by };
+    };
+    const rows = records.map(({ fixTarget }) => fixTarget);
+    const taken = await firstFound(rows, takenAt);
+    const isTaken = async (row: FixTarget) => (await takenAt(row)) !== undefined;
+    return taken ? await heldAsTaken({ ...given, records }, taken, isTaken, batches) : [];
+  };
 }
 
 /** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
