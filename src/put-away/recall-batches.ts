@@ -173,6 +173,7 @@ async function recalledBatch(report: Report, open: number, { sources }: Sources)
     batch,
     startedAt,
     open,
+    isHeard: report.state !== 'unreadable' && by === undefined && report.readAs === undefined,
     ...(hasOrders && !isExport && { content: contentField(source, sha256) }),
     ...(isUnreadable && { unreadable: fileOf({ source, name: file }) }),
     fields: {

@@ -400,6 +400,22 @@ it('after Redis has lost its data, an order in doubt is not sent with its file, 
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
+it('after Redis came back from before a file was read, its source had a file then', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, pace: PACE });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const { heard } = keysOf('staging', place.api.baseUrl);
+  await place.run(['start', '--once']);
+  await client.hset(heard, 'inbox', 1);
+  const goBack = await snapshotOf(client);
+  await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
+  await place.run(['start', '--once']);
+  const [report] = await place.reportsNow();
+  await goBack();
+  await place.run(['start', '--once']);
+  expect(Number(await client.hget(heard, 'inbox'))).toBe(Date.parse(report?.startedAt ?? ''));
+});
+
 it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({

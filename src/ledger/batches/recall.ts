@@ -14,7 +14,7 @@ export type RecalledLetter = { letter: DeadLetter; ordinal: number; closing?: Cl
 
 /**
  * A settled batch that the ledger does not have. `fields`: as its hash keeps it. `content`: the field of its content,
- * `unreadable`: its file, where nobody replaced it.
+ * `unreadable`: its file, where nobody replaced it. `isHeard`: its source had a file then.
  */
 export type RecalledBatch = {
   batch: string;
@@ -22,6 +22,7 @@ export type RecalledBatch = {
   open: number;
   content?: string;
   unreadable?: string;
+  isHeard?: boolean;
   fields: Record<string, string | number>;
 };
 
@@ -47,7 +48,11 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   }
 
   /** Makes a batch known; false when it is known already. */
-  async function enter({ batch, startedAt, open, content = '', unreadable = '', fields }: RecalledBatch) {
+  async function enter({ batch, startedAt, open, content = '', unreadable = '', isHeard, fields }: RecalledBatch) {
+    const source = String(fields['source']);
+    const isLater = isHeard && Number((await redis.hget(keys.heard, source)) ?? 0) < startedAt;
+    // The silence of the source would be counted from its last file before the backup.
+    if (isLater) await redis.hset(keys.heard, source, startedAt);
     const { batchCounter, batchNames, batches, contents, changes } = keys;
     const used = [keys.batch(batch), batchCounter, batchNames, batches, contents, keys.unreadable, changes];
     const args = [batch, startedAt, open, content, unreadable, ...Object.entries(fields).flat()];
