@@ -176,7 +176,7 @@ describe('a dead letter that is closed', () => {
 });
 
 describe('files of a report', () => {
-  it.each(['report.json', 'report.html', 'results.csv', 'dead-letters.json', 'dead-letters.csv', 'dead-letters.xlsx'])(
+  it.each(['report.json', 'results.csv', 'dead-letters.json', 'dead-letters.csv', 'dead-letters.xlsx'])(
     '%s is a download with its bytes',
     async (name) => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/${name}`);
@@ -187,6 +187,21 @@ describe('files of a report', () => {
       expect(bytes).toEqual(await readFile(path.join(place.reports, batch, name)));
     },
   );
+
+  it('the page is a download without links to files that are not with it, and says where they are', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/report.html`);
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+-report\.html"/);
+    const [page, saved] = [await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'), await answer.text()];
+    const links = (text: string) => [...text.matchAll(/ href="([^"]*)"/g)].map(([, address]) => address ?? '');
+    expect(links(page)).toContain('dead-letters.csv');
+    expect(links(saved).filter((address) => !address.startsWith('http://'))).toEqual([]);
+    expect(saved).toContain(
+      'Open <b>orders &lt;b&gt;.csv.fix.xlsx</b> in a spreadsheet or <b>orders &lt;b&gt;.csv.fix.csv</b> in',
+    );
+    expect(saved).toContain('<code>results.csv</code>');
+    expect(saved).toContain('The files that it names are there, on the page of this file');
+    expect(saved.length).toBeGreaterThan(page.length - 500);
+  });
 
   it.each([
     '..%2fpo-sync.yaml',

@@ -2,11 +2,13 @@ import { basename, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { totalOrders } from '../../ledger/batches/batches.ts';
+import { placesOf } from '../../notify/notice.ts';
 import { type BatchView, batchJson, unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
 import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import { FIX_FILE_NAMES, fixNameFor } from '../../report/fix-file/fix-file.ts';
+import { pageAlone } from '../../report/page/html.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
@@ -189,19 +191,27 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
   // A batch that Redis forgot may still have a report.
   if (type === undefined || claimTimeOf(batch) === undefined || basename(batch) !== batch) throw noFile(batch, name);
   const path = join(base.config.reports.path, batch, name);
+  const file = (await base.batches.find(batch))?.name;
   const handle = await openRegularFile(path).catch(() => {
     throw noFile(batch, name);
   });
+  const fixNameOf = (one: string) => (file === undefined ? one : fixNameFor(file, one));
+  const isFix = file !== undefined && FIX_FILE_NAMES.some((one) => one === name);
+  const saved = isFix ? fixNameOf(name) : `${batch.replace(/^\d{8}T\d{6}Z-/, '').slice(-80)}-${name}`;
+  const headers = { 'content-disposition': attachment(saved) };
+  if (name === 'report.html') {
+    await using page = handle;
+    const body = pageAlone(await page.readFile('utf8'), { home: placesOf(batch, base.config).page, fixNameOf });
+    return { status: 200, type, body, headers };
+  }
   const { size } = await handle.stat();
-  const file = FIX_FILE_NAMES.some((one) => one === name) ? (await base.batches.find(batch))?.name : undefined;
-  const headers = {
-    'content-disposition': attachment(
-      file === undefined ? `${batch.replace(/^\d{8}T\d{6}Z-/, '').slice(-80)}-${name}` : fixNameFor(file, name),
-    ),
-    'content-length': String(size),
-  };
   // The open file stays as it is, also when the report is written again meanwhile.
-  return { status: 200, type, body: handle.createReadStream(), headers };
+  return {
+    status: 200,
+    type,
+    body: handle.createReadStream(),
+    headers: { ...headers, 'content-length': String(size) },
+  };
 }
 
 /** A download with this name; browsers take the second one, which can have any letters (RFC 6266). */

@@ -155,6 +155,27 @@ export function pageBeside(page: string, { report, fixes, inbox, pages = new Map
   );
 }
 
+const FIX_LINK = /<a class="fix" href="[^"]*">([^<]*)<\/a>/g;
+
+/**
+ * The page as a copy of its own, such as one that is sent by mail: no other file is with it, so it names files and batches
+ * without a link and says where they are. `home`: the address of its page in the dashboard where others reach it;
+ * `fixNameOf`: the name of a fix file as a download.
+ */
+export function pageAlone(
+  page: string,
+  { home, fixNameOf }: { home?: string | undefined; fixNameOf: (name: string) => string },
+): string {
+  const named = page
+    .replace(IN_REPORT, (_, name: string) => html`<code>${name}</code>`.markup)
+    .replace(IN_REPORTS, (_, batch: string) => html`<code>${batch}</code>`.markup)
+    .replace(FIX_LINK, (_, name: string) => html`<b>${fixNameOf(name)}</b>`.markup);
+  if (named === page) return page;
+  const place = home === undefined ? html`page of this file` : html`<a href="${home}">page of this file</a>`;
+  const note = html`<p class="soft">This is a copy from the dashboard. The files that it names are there, on the ${place}; reports of other files are on their own pages.</p>`;
+  return named.replace('</header>', () => `${note.markup}\n</header>`);
+}
+
 /** Marks a page with its batch, so that a later page of the batch can replace it. */
 export function batchMark(batch: string): Html {
   return html`<meta name="po-sync-batch" content="${batch}">`;

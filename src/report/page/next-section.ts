@@ -61,7 +61,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 function stepsForHeld({ batch, counts: { refused }, isExport }: Report): Html[] {
   const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
   const away = isExport
-    ? 'the complete report is in the folder of this page'
+    ? 'the complete report is in its folder, and on the page of this file in the dashboard'
     : html`the file moves to <code>done</code>, and its page is next to it`;
   return [
     html`<b>Show this page to your operator, who decides</b>, or decide by the rule below if you may operate the dashboard. Do not drop the file again. First see whether the articles and order numbers below are right.`,

@@ -383,7 +383,9 @@ describe('a held batch', () => {
     const text = textOf(pageOf([], { ...more, isExport: true }));
     expect(text).toContain('Then correct the mapping and restart the daemon, which reads the export again');
     expect(text).toContain('cancel it: have them corrected in the program that writes the export');
-    expect(text).toContain('the complete report is in the folder of this page. Orders that the API refused');
+    expect(text).toContain(
+      'the complete report is in its folder, and on the page of this file in the dashboard. Orders that the API refused',
+    );
     expect(text).not.toMatch(/drop the (?:complete )?file again(?!\. First)|moves to done/);
   });
 
