@@ -3,6 +3,7 @@ import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn, itemTexts } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
+import type { Problem } from '../order/record.ts';
 import { furtherProblems, refusedItems } from './dead-letters.ts';
 import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
@@ -187,7 +188,7 @@ export function isNameless({
   purchaseOrderNumber: number,
   location,
   problems = [],
-}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'problems'>): boolean {
+}: Pick<DeadLetter, 'purchaseOrderNumber' | 'location'> & { problems?: readonly Problem[] }): boolean {
   if (location.pointer !== undefined) return false;
   return number === '' || problems.some(({ code, value }) => code === TOTAL && value === number);
 }

@@ -133,16 +133,26 @@ it('orders that another file has are marked, listed alone, and discarded togethe
   });
 });
 
-it('the page of a plan counts rows without an order number apart', async () => {
-  await place.drop('rows.csv', `${[HEAD, 'PO-30,NEW,A,none', ',NEW,B,2'].join('\n')}\n`);
+it('the page of a plan counts rows without an order number apart, like the list, and totals rows with them', async () => {
+  await place.drop('rows.csv', `${[HEAD, 'PO-30,NEW,A,none', ',NEW,B,2', 'Summe,NEW,,999'].join('\n')}\n`);
   await until('the dead letters', async () => {
     const { body } = await person.call('GET', '/dead-letters?q=rows.csv');
-    return body['total'] === 2 && !JSON.stringify(body['items']).includes('~#');
+    return body['total'] === 3 && !JSON.stringify(body['items']).includes('~#');
   });
   const planned = await person.submit('/plans', { action: 'discard', q: 'rows.csv', back: '/dead-letters' });
   const { text } = await person.page(planned.headers.get('location') ?? '');
-  expect(text).toContain('<h1>Discard 1 order and 1 row without an order number</h1>');
-  expect(text).toContain('>Discard 1 order and 1 row without an order number</button>');
+  const counted = '1 order and 2 rows without an order number';
+  expect((await person.page('/dead-letters?q=rows.csv')).text).toContain(`<p>${counted} need a person.`);
+  expect(text).toContain(`<h1>Discard ${counted}</h1>`);
+  expect(text).toContain(`>Discard ${counted}</button>`);
+  expect((await place.run(['dead-letters', 'discard', '--dry-run'])).out).toContain(
+    `and 2 rows without an order number`,
+  );
+  const batch = (await place.reportsNow()).find(({ file }) => file === 'rows.csv')?.batch ?? '';
+  const { text: total } = await person.page(`/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`);
+  expect(total).toContain('<h1>A row with the label Summe</h1>');
+  expect(total).toContain('This row is not sent from this file');
+  expect(total).not.toMatch(/History of the order|order Summe|discarded order again/);
 });
 
 it.each([

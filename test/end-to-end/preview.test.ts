@@ -117,9 +117,9 @@ it('check --preview holds a number that another file has in another spelling, an
   await using place = await openWorkplace();
   await place.drop('erp.csv', fileOf(['0088,A,1']));
   await place.run(['start', '--once']);
-  await writeFile(path.join(place.folder, 'list.csv'), fileOf(['88,A,1', 'PO-2,A,1', 'PO-3,A,1', ',A,1']));
+  await writeFile(path.join(place.folder, 'list.csv'), fileOf(['88,A,1', 'PO-2,A,1', 'PO-3,A,1', ',A,1', 'Summe,,9']));
   const [{ preview }] = JSON.parse((await place.run(['check', '--preview', '--json', 'list.csv'])).out).files;
-  expect(preview).toMatchObject({ new: 1, invalid: 3, nameless: 1 });
+  expect(preview).toMatchObject({ new: 1, invalid: 4, nameless: 2 });
   expect((await place.run(['check', '--preview', 'list.csv'])).out).toContain(
     'order 88 differs from 0088, which is accepted',
   );

@@ -14,6 +14,7 @@ import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard
 import { firstItems, itemsIn } from '../../order/order.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { pages } from '../../report/lines.ts';
+import { isNameless } from '../../report/story.ts';
 import { firstOf } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
@@ -32,7 +33,10 @@ export type PlanItem = Pick<DeadLetterRow, 'id' | 'purchaseOrderNumber' | 'kind'
   result?: Verdict;
 };
 
-/** Dead letters as they were selected, for one person to confirm. `count`: those that something is done with. */
+/**
+ * Dead letters as they were selected, for one person to confirm. `count`: those that something is done with; `nameless`: how
+ * many of them are rows without an order number.
+ */
 export type Plan = {
   id: string;
   action: PlanAction;
@@ -42,6 +46,7 @@ export type Plan = {
   until: number;
   state: 'ready' | 'running' | 'finished' | 'stopped' | 'failed';
   count: number;
+  nameless: number;
   total: number;
   done: number;
   /** `ok`, or why the API's list could not be read. */
@@ -125,10 +130,14 @@ async function planFor(
   const { listed, trouble } = await listFor(action, rows, readList);
   const judge = judging(action, listed, context);
   const verdicts = new Map<string, { verdict: Verdict; items: string }>();
+  let nameless = 0;
   for await (const page of lettersOf(rows, context)) {
     const found = await judge(page);
-    for (const [i, letter] of page.entries())
-      verdicts.set(idOf(letter.batch, letter), { verdict: found[i] ?? 'settled', items: itemsOf(letter) });
+    for (const [i, letter] of page.entries()) {
+      const verdict = found[i] ?? 'settled';
+      verdicts.set(idOf(letter.batch, letter), { verdict, items: itemsOf(letter) });
+      if (DOES.has(verdict) && isNameless(letter)) nameless += 1;
+    }
   }
   const items = rows.map(({ id, purchaseOrderNumber, kind, message, field, already }): PlanItem => {
     const { verdict = 'settled' as const, items: own = '' } = verdicts.get(id) ?? {};
@@ -137,7 +146,8 @@ async function planFor(
   });
   const at = context.store.time.now();
   const facts = { id: randomUUID(), action, who: context.operator.who, at, until: at + KEPT, state: 'ready' as const };
-  const counts = { count: items.filter(({ verdict }) => DOES.has(verdict)).length, total: items.length, done: 0 };
+  const does = items.filter(({ verdict }) => DOES.has(verdict)).length;
+  const counts = { count: does, nameless, total: items.length, done: 0 };
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
 }
 

@@ -19,7 +19,7 @@ import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { formatText } from '../../report/report.ts';
-import { openText } from '../../report/story.ts';
+import { openText, TOTAL } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';
 import { settledText } from './corrections-page.ts';
@@ -157,10 +157,13 @@ ${nextLink(url, next)}`;
 }
 
 /** The page of an order; of a row of a table without a number, that on which it is corrected. */
-function rowLink({ purchaseOrderNumber: number, line }: OrderResult, { batch }: BatchView): Html {
+function rowLink({ purchaseOrderNumber: number, line, code }: OrderResult, { batch }: BatchView): Html {
   const isTable = ['csv', 'xlsx'].includes(batch.inspection?.shape.format.type ?? '');
-  if (number !== '' || !isTable || batch.state !== 'done') return numberLink(number);
-  return link(letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: '' })), 'no number');
+  if ((number !== '' && code !== TOTAL) || !isTable || batch.state !== 'done') return numberLink(number);
+  return link(
+    letterPath(idOf(batch.batch, { location: { line }, purchaseOrderNumber: number })),
+    number || 'no number',
+  );
 }
 
 const FOR_OPERATOR = 'Somebody with the role operate must release or cancel it';

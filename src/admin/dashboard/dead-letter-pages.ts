@@ -11,6 +11,7 @@ import {
 } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
 import { firstOf } from '../read-model/kept-letter.ts';
@@ -26,6 +27,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const { api, params, mayOperate, back, confirm } = request;
   const letter = await readLetter(api, params['id'] ?? '');
   const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
+  const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
   // What a person entered stays on the page.
@@ -39,7 +41,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const config = { hasInbox: hasInbox(api.base.config), isEarly: fix.isEarly, isFree: other === undefined };
   const mayAct = mayOperate && !closed && !fix.isBusy && !other?.isFix;
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
-  const body = html`<h1>${number || NAMELESS}</h1>
+  const body = html`<h1>${name}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div></div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
@@ -51,13 +53,18 @@ ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
 ${acts?.others}`;
   const refresh = isWaiting ? WAITING : fix.refresh;
-  return { title: `${number || NAMELESS}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
+  return { title: `${name}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }
 
 /** Seconds until the page of an order whose fix file waits looks again. */
 const WAITING = 5;
 
-const NAMELESS = 'A row without an order number';
+/** What the page is about. A totals row has a label where others have a number. */
+function nameOf(letter: FullLetter): string {
+  const { purchaseOrderNumber: number } = letter;
+  if (!isNameless(letter)) return number || 'An order without a number';
+  return number === '' ? 'A row without an order number' : `A row with the label ${number}`;
+}
 
 /** The order that a row without a number may belong to, or the rows that may belong to an order. */
 async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
@@ -114,7 +121,7 @@ function factsOf({
     ['last', timeText(letter.lastAt)],
     [
       'order',
-      letter.purchaseOrderNumber === ''
+      isNameless({ ...letter, location, problems })
         ? undefined
         : link(orderPath(letter.purchaseOrderNumber), 'History of the order'),
     ],
@@ -155,11 +162,12 @@ function itemsIn(content: unknown): readonly Item[] {
  * before the form: no correction of an order in conflict can be sent with its number.
  */
 function actions(
-  { id, kind, batch, purchaseOrderNumber: number, problems = [] }: FullLetter,
+  letter: FullLetter,
   back: string,
   confirm: string | undefined,
   { hasInbox, isEarly = false, isFree }: { hasInbox: boolean; isEarly: boolean | undefined; isFree: boolean },
 ): { first?: Html; others: Html } {
+  const { id, kind, batch, purchaseOrderNumber: number, problems = [] } = letter;
   const path = letterPath(id);
   const act = (action: string, button: string, more: { fields?: Html; sure?: string; tone?: 'bad' } = {}) =>
     actForm({ action, back, button, confirm, ...more });
@@ -180,8 +188,10 @@ function actions(
           }),
         ]
       : [];
-  const name = number === '' ? 'This row' : number;
-  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${discardedAgain([{ kind, problems }])}`;
+  const isLabel = number !== '' && isNameless(letter);
+  const name = number === '' || isLabel ? 'This row' : number;
+  const again = isLabel ? 'The next file with such a row needs a person again.' : discardedAgain([{ kind, problems }]);
+  const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${again}`;
   const discard = kind === 'inDoubt' || !isFree ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
   const doubt = html`<p>It may have been created. Look it up at the API, or ask the API's owner whether it has ${number}.</p>`;

@@ -33,8 +33,7 @@ ${retry}<button name="action" value="discard" class="bad">Discard…</button>
 
 const TITLES = { retry: 'Send again', discard: 'Discard' };
 
-function inWords({ action, count: number, items }: Plan): string {
-  const nameless = items.filter((one) => one.purchaseOrderNumber === '' && DOES.has(one.verdict)).length;
+function inWords({ action, count: number, nameless }: Plan): string {
   return action === 'retry' ? `Send ${counted(number, 'order')} again` : `Discard ${openText(number, nameless)}`;
 }
 

@@ -15,6 +15,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
+import { isNameless, openText } from '../../report/story.ts';
 import {
   type ActingArgs,
   deadLetterFilter,
@@ -95,17 +96,18 @@ function createDiscardCount() {
   let letters = 0;
   let nameless = 0;
   return {
-    add(verdict: DiscardVerdict, { purchaseOrderNumber: number }: FoundDeadLetter): DiscardVerdict {
+    add(verdict: DiscardVerdict, letter: FoundDeadLetter): DiscardVerdict {
       if (verdict !== 'discarded') return verdict;
       letters += 1;
-      if (number === '') nameless += 1;
-      else numbers.add(number);
+      if (isNameless(letter)) nameless += 1;
+      else numbers.add(letter.purchaseOrderNumber);
       return verdict;
     },
-    /** `1 order`, `1 order (2 dead letters)`. */
+    /** `1 order`, `1 order (2 dead letters)`, `1 order and 2 rows without an order number`. */
     text(): string {
       const all = numbers.size + nameless;
-      return all === letters ? orders(all) : `${orders(all)} (${counted(letters, 'dead letter')})`;
+      const text = openText(all, nameless);
+      return all === letters ? text : `${text} (${counted(letters, 'dead letter')})`;
     },
   };
 }

@@ -14,6 +14,7 @@ import type { Problem } from '../../order/record.ts';
 import type { LeftOut } from '../../parse/format.ts';
 import type { Store } from '../../redis/store.ts';
 import { type LeftOutOrders, watchLeftOut } from '../../report/left-out.ts';
+import { isNameless } from '../../report/story.ts';
 import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -115,7 +116,9 @@ export function createComparison(
         if (code !== undefined) shownBefore.count(number, code);
         if (verdict === 'invalid' && isSent) knownNumbers.push(number);
         found[verdict] += 1;
-        if (number === '') found.nameless = (found.nameless ?? 0) + 1;
+        const problems = one.valid ? [] : one.problems;
+        const isRow = isNameless({ purchaseOrderNumber: number, location: one.place, problems });
+        if (isRow) found.nameless = (found.nameless ?? 0) + 1;
         if (verdict === 'duplicate' && isUnderWay(of)) underWay.push(of.entry.batch);
         if (verdict === 'conflict' && found.conflicts.length < CONFLICTS_SHOWN) found.conflicts.push(number);
         const held = !one.valid && read[at]?.valid ? { problems: one.problems } : {};

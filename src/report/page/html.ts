@@ -158,7 +158,7 @@ export function pageBeside(page: string, { report, fixes, inbox, pages = new Map
 const FIX_LINK = /<a class="fix" href="[^"]*">([^<]*)<\/a>/g;
 
 /**
- * The page as a copy of its own, such as one that is sent by mail: no other file is with it, so it names files and batches
+ * The page as a single file, such as one that is sent by mail: it names files and batches
  * without a link and says where they are. `home`: the address of its page in the dashboard where others reach it;
  * `fixNameOf`: the name of a fix file as a download.
  */
