@@ -165,7 +165,7 @@ describe("the operator's commands", () => {
   it('discard without a filter shows how many of each kind, and needs --all where nobody is asked', async () => {
     const { out } = await run('dead-letters', 'discard', '--dry-run');
     expect(out).toBe(
-      '6 orders would be discarded: 4 invalid, 2 refused.\nA file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.\n',
+      '5 orders and 1 row without an order number would be discarded: 4 invalid, 2 refused.\nA file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.\n',
     );
     const refused = { error: { code: 'usage-missing-filter', remedy: expect.stringContaining('--all') } };
     expect(await json('dead-letters', 'discard', '--yes')).toMatchObject({ code: 1, document: refused });
@@ -314,7 +314,7 @@ describe("the operator's commands", () => {
   it('discard closes dead letters, also one without a number, and frees the number', async () => {
     expect(await run('dead-letters', 'discard', '--kind', 'invalid', '--yes')).toMatchObject({
       code: 0,
-      out: '4 orders discarded.\n',
+      out: '3 orders and 1 row without an order number discarded.\n',
     });
     expect(await report()).toMatchObject({ open: 1, counts: { invalid: 4 } });
     const deadLetters = JSON.parse(await place.read(await report(), 'dead-letters.json'));
@@ -411,7 +411,7 @@ describe("the operator's commands", () => {
       { what: 'pause', who: 'anna', on: 'staging', result: 'Delivery is paused by anna: stock-taking.' },
       { what: 'reconcile', result: '1 order added to the ledger. Ledger and API agree.' },
       { what: 'discard', result: '1 order discarded.' },
-      { what: 'discard', result: '4 orders discarded.' },
+      { what: 'discard', result: '3 orders and 1 row without an order number discarded.' },
       { what: 'retry', who: 'anna', result: expect.stringContaining('queued to be sent again.') },
     ]);
     daemon.child.kill('SIGTERM');

@@ -2,9 +2,21 @@
 
 const PAUSE = 2_000;
 
-/** @param {Date} at */
-function localText(at) {
-  // The long style of a time has its zone.
+/**
+ * @param {Date} at
+ * @param {boolean} isMinute whether its seconds are not known
+ */
+function localText(at, isMinute) {
+  // The long style of a time has its zone, and its seconds.
+  if (isMinute)
+    return at.toLocaleString(undefined, {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: '2-digit',
+      timeZoneName: 'short',
+    });
   return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
 
@@ -13,7 +25,7 @@ function showLocalTimes(part) {
   for (const time of part.querySelectorAll('time[datetime]')) {
     const at = new Date(time.getAttribute('datetime') ?? '');
     if (Number.isNaN(at.getTime())) continue;
-    const local = localText(at);
+    const local = localText(at, time.hasAttribute('data-minute'));
     if (time.hasAttribute('data-ago')) time.setAttribute('title', local);
     else {
       time.setAttribute('title', at.toISOString());
