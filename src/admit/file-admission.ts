@@ -7,11 +7,10 @@ import { changesByOthers, ROLLED_BACK } from '../ledger/identity.ts';
 import { createRetention, type Retention } from '../ledger/retention.ts';
 import { batchAdmitted, batchUnreadable, fileInspected } from '../log/events/batch.ts';
 import type { Log } from '../log/log.ts';
-import { type ClaimedFile, sameContentText } from '../order/batch.ts';
+import { type ClaimedFile, leftOpenIn, sameContentText } from '../order/batch.ts';
 import { type CheckedOrder, createPager } from '../order/order.ts';
 import { inspectFile } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
-import { isLeftOut } from '../parse/read-fix-file.ts';
 import { changedSince, foreignBatch } from '../parse/unreadable.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Context } from '../redis/store.ts';
@@ -149,7 +148,7 @@ async function readClaimed(
     return { end: 'unreadable', sha256 };
   }
   const { sha256, bytes, records, orders, shape, isFixFile } = inspection;
-  const warnings = inspection.warnings.filter((one) => !(batch.isForm && isLeftOut(one)));
+  const warnings = inspection.warnings.filter((one) => !(batch.isForm && leftOpenIn(one)));
   keepInspection(deps.inspections, file.batch, inspection);
   // An export shows its orders again on purpose.
   const earlier = file.kind === 'export' ? undefined : await batches.contentRead(file.batch, file.source, sha256);

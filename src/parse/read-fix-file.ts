@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
-import { batchTitle, fileTitle } from '../order/batch.ts';
+import { batchTitle, leftOpenText } from '../order/batch.ts';
 import type { Lack } from '../order/dead-letter.ts';
 import { CONFIRMED, readFixNote } from '../order/fixing.ts';
 import { characterName, lookAlikeIn, plainLook } from '../order/look-alike.ts';
@@ -203,11 +203,6 @@ export function cellsOf(record: SourceRecord | undefined): readonly string[] | u
   return record?.kind === 'row' ? record.cells : undefined;
 }
 
-const LEAVES_OPEN = /: reading it leaves (?:it|them) open\.$/;
-
-/** Whether a warning counts what a file leaves out, which means nothing for the form of one order. */
-export const isLeftOut = (warning: string): boolean => LEAVES_OPEN.test(warning);
-
 /** The cells of a row, and behind them those of the columns that its fix file came back without: they are unchanged. */
 export function withOriginal(own: string[], original: readonly string[] | undefined, columns: Columns): string[] {
   const { header, missing = [] } = columns;
@@ -228,17 +223,16 @@ export function missingIn(what: 'columns' | 'keys', names: readonly string[]): s
   ];
 }
 
-/** How many dead letters the fix file names no row of: the first row of an order can be left out of it. */
+/** Which dead letters the fix file names no row of: the first row of an order can be left out of it. */
 export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySet<string>, 'has'>): string[] {
   if (originals === undefined) return [];
   const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
-  const rest = [...originals.open].filter((place) => !isHere(place)).length;
-  if (rest === 0) return [];
+  const rest = [...originals.open].filter((place) => !isHere(place));
+  if (rest.length === 0) return [];
   const hasRows = [...originals.open].some((place) => originals.numbers.get(place) === '');
   const what = hasRows ? 'orders and rows without a number' : 'orders';
-  // True before the file is read, and after others were closed.
-  const stay = `${rest === 1 ? 'is' : 'are'} not in this file: reading it leaves ${rest === 1 ? 'it' : 'them'} open.`;
-  return [`${rest} of the ${originals.open.size} ${what} of ${fileTitle(originals)} that needed a person ${stay}`];
+  const names = rest.map((place) => originals.numbers.get(place) || place);
+  return [leftOpenText(`${rest.length} of the ${originals.open.size} ${what}`, names, originals)];
 }
 
 /** Orders that a person typed into a fix file. */

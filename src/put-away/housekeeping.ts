@@ -14,7 +14,7 @@ import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../o
 import { type OtherFiles, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import type { IsRead } from '../report/fix-copies.ts';
-import { readCorrections } from '../report/read-corrections.ts';
+import { readCorrections, warningOf } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 import { helpAddress } from '../report/report.ts';
 
@@ -62,8 +62,8 @@ async function refreshOne(name: string, { batches, ledger, help }: RefreshDeps, 
       const folder = join(reports, name);
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
-      const refresh = () =>
-        refreshReport(folder, { ...batch, help, accepted, lookup: ledger.lookup }, closingsOf(shown), corrections);
+      const now = { ...batch, help, accepted, lookup: ledger.lookup, batches };
+      const refresh = () => refreshReport(folder, now, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
       else {
@@ -83,7 +83,7 @@ async function refreshOne(name: string, { batches, ledger, help }: RefreshDeps, 
       [await withWaiting(name, closings, batches), await readCorrections(reports, name, later)],
     );
     if (!isSame) await batches.refreshed(name, -1, []);
-    return origins;
+    return batch?.open === 0 ? [...origins, ...(await warningOf(name, later, reports))] : origins;
   } finally {
     await lease.release();
   }

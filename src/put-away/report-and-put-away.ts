@@ -7,13 +7,14 @@ import { hashFile } from '../core/regular-file.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { fileGone, openClaim, openIfClaimed } from '../intake/folders.ts';
 import type { BatchError, TurnedAway } from '../ledger/batches/batch-control.ts';
-import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
+import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import { LIMITS } from '../order/limits.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
+import { currentWarnings } from '../report/read-corrections.ts';
 import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { closeFixed } from './close-dead-letters.ts';
@@ -29,7 +30,7 @@ export function createReportAndPutAway(context: SettlementContext) {
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
-  const reportOf = createReportOfBatch({ breaker, config, clock });
+  const reportOf = createReportOfBatch({ breaker, config, clock, batches });
   // A report that expired has no dead letters to close; the batch that names it still ends.
   const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };
@@ -163,10 +164,10 @@ async function identityOf(batch: Batch, { stopping }: SettlementContext): Promis
   return await hashFile(claim.path, { most: LIMITS.hashedBytes, signal: stopping });
 }
 
-type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock };
+type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock; batches: Pick<Batches, 'find'> };
 
 /** Builds the step that turns a batch into its `report.json`. */
-function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
+function createReportOfBatch({ breaker, config, clock, batches }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt, held, repeats, cancelledBy } = batch;
     const inbox = inboxFor(batch, config);
@@ -195,7 +196,7 @@ function createReportOfBatch({ breaker, config, clock }: ReportDeps) {
       ...(inbox === undefined ? {} : { inbox }),
       ...(help === undefined ? {} : { help }),
       open: batch.open,
-      warnings: inspection?.warnings ?? [],
+      warnings: await currentWarnings(inspection?.warnings ?? [], batches),
       pauses: pauses.map(({ reason, from, to }) => ({
         reason,
         from: iso(from),

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { leftOpenIn } from '../order/batch.ts';
 import { closingWord } from '../order/closing-text.ts';
 import {
   type Change,
@@ -14,6 +16,7 @@ import {
 import { ROW_SETTLED } from '../order/fixing.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
+import { readReport } from './report.ts';
 import { signatureOf } from './signature.ts';
 
 /** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
@@ -86,4 +89,30 @@ function settledDoubt(message: string, closings: Closings, corrections: Correcti
   const number = corrections.get(batch)?.get(`line ${line}`)?.number;
   const was = number === undefined ? `was ${closingWord(by)}` : `was sent as ${number}`;
   return { message: `line ${line} ${was}${ROW_SETTLED}`, number };
+}
+
+export type Find = Pick<Batches, 'find'>;
+
+/** Warnings without those about open orders of an earlier file, of which nothing is open any more. */
+export async function currentWarnings(warnings: readonly string[], { find }: Find): Promise<string[]> {
+  const isCurrent = async (warning: string) => {
+    const batch = leftOpenIn(warning);
+    return batch === undefined || (await find(batch))?.open !== 0;
+  };
+  const are = await Promise.all(warnings.map(isCurrent));
+  return warnings.filter((_, i) => are[i]);
+}
+
+/** Those of some later batches whose report warns of open orders of `batch`. */
+export async function warningOf(batch: string, later: readonly string[], reports: string): Promise<string[]> {
+  const names = [...new Set(later)].filter((name) => name !== batch);
+  const found = await Promise.all(names.map((name) => readReport(join(reports, name)).catch(() => undefined)));
+  return names.filter((_, i) => found[i]?.warnings.some((warning) => leftOpenIn(warning) === batch));
+}
+
+/** A batch with its warnings as they are now. */
+export async function withCurrentWarnings(batch: Batch, batches: Find): Promise<Batch> {
+  const { inspection } = batch;
+  if (inspection === undefined) return batch;
+  return { ...batch, inspection: { ...inspection, warnings: await currentWarnings(inspection.warnings, batches) } };
 }

@@ -10,14 +10,14 @@ import { fixFilesIn } from './fix-copies.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import { type Corrections, correctedIn, withSettledDoubts } from './read-corrections.ts';
+import { type Corrections, correctedIn, currentWarnings, type Find, withSettledDoubts } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
-type Known = { accepted?: Accepted; lookup?: Ledger['lookup']; help?: string | undefined };
+type Known = { accepted?: Accepted; lookup?: Ledger['lookup']; help?: string | undefined; batches?: Find };
 
 /** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
 type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable'>> & Known;
@@ -29,7 +29,7 @@ type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, cancelledBy, help, accepted, lookup }: Now,
+  { open, unreadable, cancelledBy, help, accepted, lookup, batches }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -41,6 +41,7 @@ export async function refreshReport(
     ...(cancelledBy && { cancelledBy: { ...cancelledBy, at: iso(cancelledBy.at) } }),
     ...(help === undefined ? {} : { help }),
     open,
+    ...(batches && { warnings: await currentWarnings(before.warnings, batches) }),
     ...laterFilesIn(closings),
   };
   await using drafts = new AsyncDisposableStack();

@@ -297,6 +297,27 @@ describe('a dead letter', () => {
     expect(place.stored().size).toBe(3);
   });
 
+  it('that a fix file leaves out is named in a warning, which is gone when it is discarded', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,B,none'));
+    await place.run(['start', '--once']);
+    const first = await lastOf(place);
+    const fix = await place.read(first, 'dead-letters.csv');
+    const rows = fix.split('\n').filter((row) => !row.startsWith('PO-2,'));
+    await place.drop('b.csv', rows.join('\n').replace('PO-1,NEW,A,none', 'PO-1,NEW,A,1'));
+    await place.run(['start', '--once']);
+    const warning = `1 of the 2 orders of "a.csv" (batch ${first.batch}) that needed a person is not in this file, so reading it leaves it open: PO-2.`;
+    const { batch, warnings } = await lastOf(place);
+    expect(warnings).toEqual([warning]);
+    expect((await place.run(['batches', 'show', batch])).out).toContain('leaves it open');
+
+    await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
+    const after = await lastOf(place);
+    expect(after).toMatchObject({ batch, warnings: [] });
+    expect(await place.read(after, 'report.html')).not.toContain('leaves it open');
+    expect((await place.run(['batches', 'show', batch])).out).not.toContain('leaves it open');
+  });
+
   it('whose rows come back still wrong keeps its page red until the newest batch is settled', async () => {
     await using place = await openWorkplace();
     await place.drop('a.csv', table('PO-1,NEW,A,1'));

@@ -6,6 +6,7 @@ import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/
 import { canBeOfFile } from '../../order/batch.ts';
 import { cancelledWord, countNeedingPerson, countSettled } from '../../order/outcome.ts';
 import { isDismissed, isLost } from '../../put-away/file-checks.ts';
+import { withCurrentWarnings } from '../../report/read-corrections.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -163,15 +164,16 @@ async function isUnreadable(batch: Batch, readLater: Set<string>): Promise<boole
 export const CORRECT_FILE = 'Correct the file and drop the complete file again.';
 
 /** Adds what the report of an unreadable file says about it. */
-export async function viewOf(batch: Batch, { config }: Pick<OperatorContext, 'config'>): Promise<BatchView> {
-  const report = join(config.reports.path, batch.batch);
+export async function viewOf(found: Batch, context: Pick<OperatorContext, 'config' | 'batches'>): Promise<BatchView> {
+  const batch = await withCurrentWarnings(found, context.batches);
+  const report = join(context.config.reports.path, batch.batch);
   const standing = standingOf(batch);
   if (standing !== 'unreadable') return { batch, standing, report };
   const written = await readReport(report);
   const error = written?.error ?? batch.unreadable;
   const isRemoved = await isDismissed(batch);
   const over = isRemoved ? ('removed' as const) : written?.replacedBy && ('replaced' as const);
-  const lost = !isRemoved && (await isLost(batch, config.sources));
+  const lost = !isRemoved && (await isLost(batch, context.config.sources));
   return { batch, standing, report, ...(error && { error }), ...(over && { over }), ...(lost && { lost }) };
 }
 

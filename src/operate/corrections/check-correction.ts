@@ -103,7 +103,7 @@ async function whoHas(
   const from = batchTitle(batch, (await batches.find(batch))?.name);
   const more = isInProgress(known) ? { inProgress: true as const } : {};
   if (compact === undefined) return { known: `This number is in progress: ${items}, from ${from}.`, ...more };
-  const time = new Date(compact.at).toISOString().slice(0, 16).replace('T', ' ');
+  const time = new Date(compact.at).toISOString().slice(0, 19).replace('T', ' ');
   return { known: `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.` };
 }
 
