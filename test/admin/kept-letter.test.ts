@@ -12,3 +12,15 @@ it('a row without a number that became an order in the first file counts as in a
     'this row became T-7, which is already accepted or in progress from "first.fix.csv": the same file was read before',
   );
 });
+
+it('an order whose number another file has in another spelling counts as in another file, and shows its items', () => {
+  const message =
+    'order a-900 differs from A-900, which is accepted from "monday.csv" (batch x-1) with the same items, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write confirmed into _error_check of the fix file';
+  const { deadLetter } = wrong(rows(2, ['a-900', 'A', '1']), problem(2, { code: 'other-spelling', message }));
+  const payload = { purchaseOrderNumber: 'a-900', orderState: 'NEW', items: [{ articleCode: 'A', quantity: 1 }] };
+  expect(deadLetter && keptOf({ ...deadLetter, payload }, FROM).row).toMatchObject({
+    already:
+      'order a-900 differs from A-900, which is accepted from "monday.csv" with the same items, only in case, spaces or leading zeros',
+    items: 'A × 1',
+  });
+});

@@ -1,6 +1,6 @@
 import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
-import { NUMBER_KNOWN, ROW_KNOWN } from '../../order/fixing.ts';
+import { NUMBER_KNOWN, OTHER_SPELLING, ROW_KNOWN } from '../../order/fixing.ts';
 import { firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { shorten } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
@@ -43,18 +43,22 @@ export function firstOf(texts: readonly string[] = []): string {
   return [...first, ...(texts.length > 5 ? ['…'] : [])].join(', ');
 }
 
+/** Problem codes that say that another file has the order, perhaps with its number in another spelling, or the row. */
+const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN, OTHER_SPELLING];
+
 /**
  * That another file has the order of a number, or a row without one, accepted or in progress, with its items:
  * `this number is already accepted from "monday.csv", as A-1 × 5`; of a conflict, what differs.
  */
 export function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
   if (kind === 'conflict') return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
-  const found = problems.find(({ code }) => code === NUMBER_KNOWN || code === ROW_KNOWN);
+  const found = problems.find(({ code }) => IN_ANOTHER.includes(code));
   return found && plain(found.message);
 }
 
-function ownItems({ kind, payload }: DeadLetter): string {
-  return kind === 'conflict' ? firstItems(itemsIn(payload)) : '';
+/** They are compared with those of the order that another file has. */
+function ownItems({ kind, code, payload }: DeadLetter): string {
+  return kind === 'conflict' || code === OTHER_SPELLING ? firstItems(itemsIn(payload)) : '';
 }
 
 const NOT_READ = 'the items of the order that is already known cannot be read';
