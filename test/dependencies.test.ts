@@ -41,6 +41,17 @@ test('`npm run check` says at once that it needs a complete checkout, where the 
   ]);
 });
 
+test.each(['bench', 'soak', 'fuzz', 'test:mutants'])(
+  '`npm run %s` says at once that it needs a complete checkout, where the tests are missing',
+  async (name) => {
+    await using folder = await makeTempFolder();
+    await writeFile(path.join(folder.path, 'package.json'), read('package.json'));
+    const { status, stderr } = spawnSync('npm', ['run', '--silent', name], { cwd: folder.path, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(`^npm run ${name} needs a complete checkout .*test/`)]);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  },
+);
+
 test('`npm test` says that it needs a complete checkout, where the tests are missing', async () => {
   await using folder = await makeTempFolder();
   const { runTests } = await loadSetupPart<{ runTests(root: string, args: string[]): Promise<number> }>('tests.mjs');
