@@ -48,7 +48,7 @@ function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
   const rows = group.orders.slice(0, most);
   const first = rows.slice(0, ROWS_AT_ONCE);
   const rest = rows.slice(ROWS_AT_ONCE);
-  const columns = columnsOf(rows);
+  const columns = columnsOf(rows, commonEnd([group.message, ...rows.map(({ message }) => message)]));
   const isSettled = group.closed === group.count;
   return html`<article class="group${isSettled ? ' settled' : ''}">
 <header><h3>${sampleOf(group)}</h3>
@@ -124,7 +124,7 @@ type Column = {
 };
 
 /** Line and order always; other columns only if they add information. */
-function columnsOf(rows: readonly AffectedOrder[]): Column[] {
+function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
   const differs = (pick: (order: AffectedOrder) => string) => new Set(rows.map(pick)).size > 1;
   const occurs = (pick: (order: AffectedOrder) => string) => rows.some((order) => pick(order) !== '');
   const hasKnown = rows.some((order) => order.knownItems.length > 0);
@@ -153,7 +153,7 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
       hasKnown,
     ],
     [
-      { name: 'Message', show: (order) => prose(order.message, LONGEST_MESSAGE), kind: 'prose' },
+      { name: 'Message', show: ({ message }) => prose(withoutEnd(message, end), LONGEST_MESSAGE), kind: 'prose' },
       differs((order) => order.message),
     ],
     [
@@ -163,6 +163,17 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
     [{ name: 'Since then', show: settled, kind: 'story' }, rows.some((order) => order.closed !== undefined)],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
+}
+
+/** What all messages of a group end with, such as what to do: its title says it once. Begins after a sentence, or a semicolon. */
+function commonEnd([sample = '', ...others]: readonly string[]): string {
+  const starts = [...sample.matchAll(/(?<=[.;]) /g)].map(({ index }) => index);
+  const at = starts.find((one) => others.every((message) => message.endsWith(sample.slice(one))));
+  return at === undefined || sample.length > LONGEST_MESSAGE ? '' : sample.slice(at);
+}
+
+function withoutEnd(message: string, end: string): string {
+  return end === '' ? message : message.slice(0, -end.length).replace(/;$/, '');
 }
 
 /** One item a line; what the other order does not have is bold. */

@@ -49,6 +49,15 @@ describe('the first line says how the batch is', () => {
   });
 });
 
+it('what all messages of a group end with is said once, in its title', () => {
+  const doubt = (line: number) =>
+    `a row of this order may be missing: line ${line} has no order number and may belong to this order. If it does, correct it. If this order is complete without it, write confirmed`;
+  const held = (line: number) => wrong(order(line), problem(line, { code: 'row-in-doubt', message: doubt(line + 1) }));
+  const text = textOf(pageOf([held(2), held(4), held(6)]));
+  expect(text.split('If this order is complete without it').length - 1).toBe(1);
+  expect(text.split('and may belong to this order.').length - 1).toBe(4);
+});
+
 it('the lead says that the others are done', () => {
   const one = dead(order(2), 'refused', '400', 'No');
   expect(textOf(pageOf([one, done(order(3))]))).toContain('The other order is done.');
