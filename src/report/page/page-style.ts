@@ -136,13 +136,14 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   @page { margin: 16mm; }
   body { font-size: 10pt; } td time { white-space: normal; } th:last-child, td:last-child { padding-right: 0; }
   main { max-width: none; padding: 0; }
-  section, footer { margin-top: 1.6rem; }
+  section, footer { margin-top: 1.3rem; }
   .help { display: none; }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .next, .group { padding: 0.6rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
   .next .command, .next code { padding-inline: 0; }
-  .group header, h2, tr, .next li, footer { break-inside: avoid; }
-  h2, .group header { break-after: avoid; }
+  .group header, h2, .command, .stops li, footer dl > div { break-inside: avoid; }
+  h2, .group header, .line { break-after: avoid; } .more, .next .command { break-before: avoid; }
+  p, .next li, td > div { orphans: 3; widows: 3; } colgroup:has(.prose) col.data:not(.items) { width: 16%; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }
   [aria-labelledby="counts"] summary { display: block; margin-top: 0.6rem; list-style: none; }
