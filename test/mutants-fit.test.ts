@@ -19,7 +19,7 @@ it('each mutant of a TypeScript file is code that loads', () => {
       stripTypeScriptTypes(text);
       return [];
     } catch (error) {
-      return [`without ${without}: ${error}`];
+      return [`without ${without}: ${String(error)}`];
     }
   });
   expect(problems).toEqual([]);

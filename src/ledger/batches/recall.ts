@@ -100,10 +100,21 @@ export function doubtOf(
   const { line, pointer } = location;
   const answer = { code, message, ...(httpStatus && { httpStatus }), ...(response && { response }) };
   return {
-    ...{ version: versionAfter(0, at), state: 'inDoubt', order, digest: digestOf(order), ...where },
-    ...{ place: { line, ...(pointer && { pointer }) }, job: '', attempt: attempts, used: attempts, absences: 0 },
-    ...{ maybeSentAt: Math.min(at, Date.parse(lastAt)), misnamed: true },
-    ...{ firstAt: Date.parse(firstAt), lastAt: Date.parse(lastAt), answer },
+    ...where,
+    version: versionAfter(0, at),
+    state: 'inDoubt',
+    order,
+    digest: digestOf(order),
+    place: { line, ...(pointer && { pointer }) },
+    job: '',
+    attempt: attempts,
+    used: attempts,
+    absences: 0,
+    maybeSentAt: Math.min(at, Date.parse(lastAt)),
+    misnamed: true,
+    firstAt: Date.parse(firstAt),
+    lastAt: Date.parse(lastAt),
+    answer,
   };
 }
 

@@ -6,7 +6,7 @@ const PAUSE = 2_000;
  * @param {Date} at
  * @param {boolean} isMinute whether its seconds are not known
  */
-function localText(at, isMinute) {
+function localText(at, isMinute = false) {
   // The long style of a time has its zone, and its seconds.
   if (isMinute)
     return at.toLocaleString(undefined, {
