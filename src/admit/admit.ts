@@ -64,10 +64,10 @@ export function createAdmission(deps: AdmissionDeps) {
   }
 
   /** Counts orders that failed a check without a turn, because none of them is sent. Repeatable. */
-  const countInvalid = async (batch: Batch, page: readonly CheckedOrder[], file: FileFacts): Promise<void> => {
+  async function countInvalid(batch: Batch, page: readonly CheckedOrder[], file: FileFacts): Promise<void> {
     const invalid = page.filter(({ valid }) => !valid);
     if (invalid.length > 0) await admitPage(batch, invalid, file);
-  };
+  }
 
   const admit: Admit = async (batch, page, file, signal, on) => {
     await countInvalid(batch, page, file);
@@ -98,7 +98,6 @@ export function createAdmission(deps: AdmissionDeps) {
   function portion(): number {
     return Math.max(LEAST, Math.min(MOST, Math.floor(throughput.fewSeconds() * SHARE)));
   }
-
   return { admit, lookAhead, tick };
 }
 

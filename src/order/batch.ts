@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { FileFormat } from './record.ts';
 import { shorten } from './text.ts';
 
 /**
@@ -96,4 +97,21 @@ export function claimTimeOf(batch: string): number | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-/.exec(batch) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   return Number.isNaN(at) ? undefined : at;
+}
+
+/** A comma in a list of facts is hard to see. */
+const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
+
+/** The format of a file in words. */
+export function formatText(format: FileFormat): string {
+  const { delimiter } = format;
+  return [
+    format.type.toUpperCase(),
+    delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
+    format.encoding ?? '',
+    format.decimal === undefined ? '' : `decimal ${format.decimal === ',' ? 'comma' : 'point'}`,
+    format.gzip === true ? 'gzipped' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
 }

@@ -2,24 +2,19 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { toError } from '../core/errors.ts';
-import { isGone } from '../core/regular-file.ts';
-import { environmentOf } from '../intake/environment-marker.ts';
-import { uniqueName } from '../intake/names.ts';
 import { allNames } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { createRecall, type RecalledBatch, type RecalledLetter } from '../ledger/batches/recall.ts';
 import { batchesRecalled, batchTrouble } from '../log/events/batch.ts';
-import { claimTimeOf } from '../order/batch.ts';
 import type { Closed, Closing, DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { OUTCOMES } from '../order/outcome.ts';
 import { contentField } from '../redis/keys.ts';
-import { isPageOf } from '../report/beside.ts';
+import { settledFile } from '../report/beside.ts';
 import { createLetterSearch, type LetterIn, readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { pages } from '../report/lines.ts';
-import { batchMark } from '../report/page/html.ts';
-import { findBeside, PAGE_SUFFIX } from '../report/place-file.ts';
-import { type Report, readReport } from '../report/report.ts';
+import { asCameBack, type CameBackIn, readCameBack } from '../report/read-corrections.ts';
+import { type Report, readFinished, reportNames } from '../report/report.ts';
 import { createDoubtRecall, createReportedClosing } from './close-dead-letters.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
 
@@ -30,22 +25,30 @@ const PAGE = 200;
 export function createRecallOfBatch({ config, store, side }: SettlementContext) {
   const [recall, recallDoubts] = [createRecall(store), createDoubtRecall({ ...side, ...store })];
   const letterIn = createLetterSearch(config.reports.path);
+  let cameBack: CameBackIn | undefined;
   return async (report: Report, folder: string): Promise<void> => {
     const { batch } = report;
     let [ordinal, open] = [0, 0];
     for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
+      cameBack ??= await readCameBack(config.reports.path, config.environment);
       const known: RecalledLetter[] = [];
-      for (const letter of page) {
-        const closing = await neededOf(letter, letterIn);
+      for (const reported of page) {
+        const letter = asCameBack(reported, batch, cameBack);
+        const closing = await neededOf(letter, letterIn, reported.closed === undefined);
         known.push({ letter, ordinal, ...(closing && { closing }) });
         ordinal += 1;
         if (letter.closed === undefined) open += 1;
+        else if (reported.closed === undefined) await store.redis.sadd(store.keys.refresh, batch);
       }
       await recall.keep(batch, known);
     }
     await side.batches.recallCancellation(batch);
     await recall.enter(await recalledBatch(report, open, config));
-    for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) await recallDoubts(batch, page);
+    for await (const page of pages(readDeadLettersIfAny(folder), PAGE))
+      await recallDoubts(
+        batch,
+        page.map((letter) => (cameBack ? asCameBack(letter, batch, cameBack) : letter)),
+      );
   };
 }
 
@@ -87,21 +90,22 @@ async function recallClosings({ config, store, side, log }: SettlementContext): 
   const close = createReportedClosing({ ...side, ...store });
   const recallDoubts = createDoubtRecall({ ...side, ...store });
   const letterIn = createLetterSearch(config.reports.path);
+  const cameBack = await readCameBack(config.reports.path, config.environment);
   for await (const batch of allNames(batches)) {
     const known = await batches.find(batch);
     if (known?.state !== 'done' || known.open === 0) continue;
     const folder = join(config.reports.path, batch);
-    const report = await readReport(folder).catch(() => undefined);
-    if (report?.environment !== config.environment || report.batch !== batch || report.finishedAt === null) continue;
+    if (!(await readFinished(config.reports.path, batch, config.environment).catch(() => undefined))) continue;
     try {
       for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
-        for (const { letter, closed } of await close.forgotten(batch, page)) {
+        const letters = page.map((letter) => asCameBack(letter, batch, cameBack));
+        for (const { letter, closed } of await close.forgotten(batch, letters)) {
           const closing = await closingOf(letter, closed, letterIn);
           // Where it waits is not known any more: it stays open.
           if (closed.waitsIn && closing.successor === undefined && closed.end === undefined) continue;
           await close.close(batch, letter, closing);
         }
-        await recallDoubts(batch, page);
+        await recallDoubts(batch, letters);
       }
     } catch (error) {
       batchTrouble(log, { batch, reason: toError(error).message });
@@ -116,16 +120,14 @@ type LostDeps = { config: Pick<Config, 'reports' | 'environment'>; batches: Pick
  * another one. Reads the reports of these batches only.
  */
 export async function* lostReports({ config, batches }: LostDeps): AsyncGenerator<{ report: Report; folder: string }> {
-  const names: string[] = await readdir(config.reports.path).catch(() => []);
-  const lost = new Set(names.filter((name) => claimTimeOf(name) !== undefined));
+  const reports = config.reports.path;
+  const lost = new Set(await reportNames(reports));
   if (lost.size === 0) return;
   for await (const name of allNames(batches)) lost.delete(name);
   for (const name of [...lost].sort()) {
-    const folder = join(config.reports.path, name);
-    const report = await readReport(folder).catch(() => undefined);
-    if (report?.environment !== config.environment || report.batch !== name || report.finishedAt === null) continue;
+    const report = await readFinished(reports, name, config.environment).catch(() => undefined);
     // A batch that began meanwhile is in Redis now.
-    if ((await batches.find(name)) === undefined) yield { report, folder };
+    if (report && (await batches.find(name)) === undefined) yield { report, folder: join(reports, name) };
   }
 }
 
@@ -139,11 +141,12 @@ async function isClaimed({ batch, source }: Report, { sources, data }: Config): 
 
 /**
  * What a ledger without the batch has to know of a closed dead letter: nothing where its number says it. Rows without a
- * number are not to be closed twice, and rows that need a person in a later batch end there.
+ * number are not to be closed twice, and rows that need a person in a later batch end there. `isNew`: its report does not say
+ * it yet, and is written again from what the ledger knows.
  */
-async function neededOf(letter: DeadLetter, letterIn: LetterIn): Promise<Closing | undefined> {
+async function neededOf(letter: DeadLetter, letterIn: LetterIn, isNew: boolean): Promise<Closing | undefined> {
   const closing = letter.closed && (await closingOf(letter, letter.closed, letterIn));
-  return closing?.successor || letter.purchaseOrderNumber === '' ? closing : undefined;
+  return isNew || closing?.successor || letter.purchaseOrderNumber === '' ? closing : undefined;
 }
 
 /** How a dead letter was closed, as its report says it. */
@@ -156,10 +159,12 @@ async function closingOf(letter: DeadLetter, closed: Closed, letterIn: LetterIn)
   return { ...which, ...how, ...(successor ? { successor } : end && { end }) };
 }
 
-type Sources = Pick<Config, 'sources'>;
-
 /** A settled batch as its report shows it, with `open` dead letters. */
-async function recalledBatch(report: Report, open: number, { sources }: Sources): Promise<RecalledBatch> {
+async function recalledBatch(
+  report: Report,
+  open: number,
+  { sources }: Pick<Config, 'sources'>,
+): Promise<RecalledBatch> {
   const { batch, source, file, sha256, by, counts, error, repeats, cancelledBy } = report;
   const startedAt = Date.parse(report.startedAt);
   const finishedAt = Date.parse(report.finishedAt ?? report.startedAt);
@@ -190,7 +195,9 @@ async function recalledBatch(report: Report, open: number, { sources }: Sources)
       ...Object.fromEntries(OUTCOMES.map((outcome) => [`n:${outcome}`, counts[outcome]])),
       ...inspectionOf(report),
       ...(error && { unreadable: JSON.stringify(error) }),
-      ...(repeats && { repeats: JSON.stringify(sameContent(repeats)) }),
+      ...(repeats && {
+        repeats: JSON.stringify({ batch: repeats.batch, name: repeats.file, at: Date.parse(repeats.at) }),
+      }),
       ...((counts.cancelled > 0 || cancelledBy) && { cancelled: finishedAt }),
       ...(cancelledBy && { cancelledBy: JSON.stringify({ ...cancelledBy, at: Date.parse(cancelledBy.at) }) }),
       ...(settledPath !== undefined && { settledPath }),
@@ -201,50 +208,15 @@ async function recalledBatch(report: Report, open: number, { sources }: Sources)
 function inspectionOf({ sha256, bytes, format, counts, warnings, readAs }: Report) {
   if (format === null) return {};
   const { records, orders } = counts;
-  const shape = { format };
   return {
-    inspection: JSON.stringify({ sha256, bytes, records, orders, shape, warnings, ...(readAs && { readAs }) }),
+    inspection: JSON.stringify({
+      sha256,
+      bytes,
+      records,
+      orders,
+      shape: { format },
+      warnings,
+      ...(readAs && { readAs }),
+    }),
   };
-}
-
-function sameContent({ batch, file, at }: NonNullable<Report['repeats']>) {
-  return { batch, name: file, at: Date.parse(at) };
-}
-
-const DAY = 86_400_000;
-
-/** The settled file of a report: next to it is the page of its batch. It was put away soon after the report was written. */
-async function settledFile(
-  { batch, file, finishedAt, state, counts }: Report,
-  inbox: string,
-): Promise<string | undefined> {
-  const isPage = (page: string) => isPageOf(batchMark(batch).markup, page);
-  const written = Date.parse(finishedAt ?? '');
-  const days = [written, written + DAY].map((at) => new Date(at).toISOString().slice(0, 10));
-  for (const name of [uniqueName(file, undefined), uniqueName(file, batch)]) {
-    for (const day of days) {
-      for (const folder of ['done', 'failed']) {
-        const path = join(inbox, folder, day, name);
-        if ((await findBeside(path, PAGE_SUFFIX, isPage)) !== undefined) return path;
-      }
-    }
-  }
-  // Its orders were sent: somebody has to look at it.
-  return state === 'unreadable' && counts.orders === 0
-    ? fileWithoutPage({ file, batch }, inbox, days[0] ?? '')
-    : undefined;
-}
-
-/** Where an unreadable file is without its page, or would be if nobody had removed both. Undefined while its inbox is away. */
-async function fileWithoutPage({ file, batch }: Pick<Report, 'file' | 'batch'>, inbox: string, from: string) {
-  if ((await environmentOf(inbox).catch(() => undefined)) === undefined) return undefined;
-  const failed = join(inbox, 'failed');
-  const days = (await readdir(failed).catch(() => [])).filter((day) => day >= from);
-  const names = [uniqueName(file, batch), uniqueName(file, undefined)];
-  for (const path of days.flatMap((day) => names.map((name) => join(failed, day, name)))) {
-    if (await isGone(path)) continue;
-    const isOfAnother = async (page: string) => !(await isPageOf(batchMark(batch).markup, page));
-    if ((await findBeside(path, PAGE_SUFFIX, isOfAnother)) === undefined) return path;
-  }
-  return join(failed, from, uniqueName(file, batch));
 }

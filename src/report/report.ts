@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { readJsonIfExists } from '../core/regular-file.ts';
+import { claimTimeOf } from '../order/batch.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 import type { LeftOutOrders } from './left-out.ts';
@@ -81,23 +82,6 @@ export function isForExport(remedy: string): boolean {
   return [NEXT_VERSION, READ_AGAIN].some((text) => remedy.includes(text));
 }
 
-/** A comma in a list of facts is hard to see. */
-const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
-
-/** The format of a file in words. */
-export function formatText(format: FileFormat): string {
-  const { delimiter } = format;
-  return [
-    format.type.toUpperCase(),
-    delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
-    format.encoding ?? '',
-    format.decimal === undefined ? '' : `decimal ${format.decimal === ',' ? 'comma' : 'point'}`,
-    format.gzip === true ? 'gzipped' : '',
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
-}
-
 /** Addresses at which a server listens, and to which no browser can go. */
 const ANY = ['0.0.0.0', '[::]', '[::ffff:0:0]'];
 
@@ -127,4 +111,17 @@ function noneIfMissing(error: unknown): string[] {
 /** Reads `report.json` from a report's folder; undefined when it does not exist. */
 export async function readReport(folder: string): Promise<Report | undefined> {
   return (await readJsonIfExists(join(folder, 'report.json'))) as Report | undefined;
+}
+
+/** The names of the reports, the oldest first. */
+export async function reportNames(reports: string): Promise<string[]> {
+  const names: string[] = await readdir(reports).catch(() => []);
+  return names.filter((name) => claimTimeOf(name) !== undefined).sort();
+}
+
+/** The report of a batch of the environment that ended; undefined also for a copy of another report under this name. */
+export async function readFinished(reports: string, batch: string, environment: string): Promise<Report | undefined> {
+  const report = await readReport(join(reports, batch));
+  const isOwn = report?.batch === batch && report.environment === environment;
+  return isOwn && report.finishedAt !== null ? report : undefined;
 }

@@ -2,6 +2,7 @@ import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
@@ -337,6 +338,71 @@ it('dead letters that were settled stay so when Redis comes back from just after
   await place.run(['dead-letters', 'discard', '--batch', second?.batch ?? '', '--yes']);
   expect(await json('status')).toMatchObject({ deadLetters: 0 });
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
+it('dead letters that a fix file settled stay so when Redis comes back from before that and their report does not have it yet', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = async () => (await place.run(['start', '--once', '--max-wait', '60s'])).code;
+  const rows = 'INV,NEW,,1\nREF,NEW,BAD,2\nKEPT,NEW,BAD,3\nSEEN,NEW,A,none\n,NEW,D,7\nOPEN,NEW,,9\n';
+  await place.drop('a.csv', `${HEAD}\nW-0,NEW,A,1\n${rows}`);
+  await once();
+  const [a] = await place.reportsNow();
+  if (a === undefined) throw new Error('no report');
+  const folder = path.join(place.reports, a.batch);
+  const asBefore = path.join(place.folder, 'as-before');
+  await cp(folder, asBefore, { recursive: true });
+  const goBack = await snapshotOf(client);
+
+  const [header = '', ...lines] = (await place.read(a, 'dead-letters.csv')).trimEnd().split('\n');
+  const fix = (...changes: [from: string, to: string][]) =>
+    `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
+  await place.drop(
+    'fix.csv',
+    fix(
+      ['INV,NEW,,1', 'INV,NEW,A,1'],
+      ['REF,NEW,BAD', 'REF-2,NEW,C'],
+      ['KEPT,NEW,BAD', 'KEPT,NEW,C'],
+      ['SEEN,', 'SEEN-2,'],
+      [',NEW,D', 'NEU-1,NEW,D'],
+    ),
+  );
+  await once();
+  const sent = ['INV', 'KEPT', 'NEU-1', 'REF-2', 'W-0'];
+  expect([...place.stored().keys()].sort()).toEqual(sent);
+  const closings = async () =>
+    (JSON.parse(await place.read(a, 'dead-letters.json')) as DeadLetter[]).map(
+      ({ purchaseOrderNumber: no, closed }) => [no, closed?.by, closed?.number, closed?.end?.by, closed?.waitsIn],
+    );
+  const settled = await closings();
+  const waitsIn = (await place.reportsNow()).find(({ file }) => file === 'fix.csv')?.batch;
+  expect(settled).toEqual([
+    ['INV', 'accepted', undefined, undefined, undefined],
+    ['REF', 'fixed', 'REF-2', 'accepted', undefined],
+    ['KEPT', 'accepted', undefined, undefined, undefined],
+    ['SEEN', 'fixed', 'SEEN-2', undefined, waitsIn],
+    ['', 'fixed', 'NEU-1', 'accepted', undefined],
+    ['OPEN', undefined, undefined, undefined, undefined],
+  ]);
+
+  for (const back of [goBack, async () => void (await client.flushdb())]) {
+    await rm(folder, { recursive: true });
+    await cp(asBefore, folder, { recursive: true });
+    await back();
+    await once();
+    await once();
+    expect(await closings()).toEqual(settled);
+    expect((await place.reportsNow()).map(({ file, open }) => [file, open]).sort()).toEqual([
+      ['a.csv', 1],
+      ['fix.csv', 1],
+    ]);
+  }
+  // A second person sends the same rows as other orders.
+  await place.drop('second.csv', fix(['REF,NEW,BAD', 'REF,NEW,C'], [',NEW,D', 'W-9,NEW,D']));
+  await once();
+  expect([...place.stored().keys()].sort()).toEqual(sent);
 });
 
 it('a dead letter that its report has closed stays open when Redis comes back with its order under way again', async () => {

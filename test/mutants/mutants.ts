@@ -108,6 +108,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/lost-redis.test.ts'],
   },
   {
+    without: 'what the report of a fix file says of dead letters whose own report does not have it yet',
+    file: 'src/report/read-corrections.ts',
+    find: 'if (letter.closed !== undefined) return letter;\n  const own',
+    replace: 'if (letter) return letter;\n  const own',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
     without: 'the rows of dead letters that Redis has from before they were ordered',
     file: 'src/put-away/close-dead-letters.ts',
     find: 'await claims.reported(owner, { batch, place });',

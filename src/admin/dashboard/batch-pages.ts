@@ -13,12 +13,12 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
+import { formatText } from '../../order/batch.ts';
 import { CORRECTED_EXPORT, HELD_RULE, OWN_FILE } from '../../order/fixing.ts';
 import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
-import { formatText } from '../../report/report.ts';
 import { openText, TOTAL } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
 import { idOf } from '../read-model/letter-id.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { count, orders, size } from '../../core/format.ts';
+import { formatText } from '../../order/batch.ts';
 import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
-import { formatText, isCancelled, type Report, wasChanged } from '../report.ts';
+import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, openText, type Story, waitingOf } from '../story.ts';
 import { countsSection } from './counts-section.ts';
