@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Item, Order } from './order.ts';
+import type { Item } from './order.ts';
 import type { SourceRecord } from './record.ts';
 import { PURCHASE_ORDER } from './record-kind.ts';
 
@@ -7,7 +7,7 @@ import { PURCHASE_ORDER } from './record-kind.ts';
  * Digest of an order's content: equal for the same items in any sequence, however often an item repeats.
  * 96 bits as 16 URL-safe characters, because only orders with the same number are compared.
  */
-export function digestOf(order: Pick<Order, 'items'>): string {
+export function digestOf(order: { items: readonly Item[] }): string {
   const lines = order.items.map(lineOf).sort();
   return createHash('sha256')
     .update(JSON.stringify([PURCHASE_ORDER.state, lines]))

@@ -1,20 +1,20 @@
 import type { Batches } from '../ledger/batches/batches.ts';
-import { doubtOf, takenRows } from '../ledger/batches/recall.ts';
-import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
-import { type Entry, isUnderWay } from '../ledger/entry.ts';
+import {
+  type ClosingRequest,
+  type ClosingResult,
+  createDeadLetters,
+  type FixedBy,
+  readOpenDeadLetters,
+} from '../ledger/dead-letters.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims } from '../ledger/row-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
-import {
-  type Closing,
-  closingFor,
-  closingsOf,
-  type DeadLetter,
-  placesOf,
-  type Successor,
-} from '../order/dead-letter.ts';
+import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
+import { digestOf } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
+import { itemsIn } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -92,14 +92,17 @@ function sizeOf(cameBack: CameBackOf): number {
 function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
+  const takeRepeats = createRepeatsTaken(deps, by);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
     for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
       const ended = closingsOf(await batches.closings(batch));
+      // Before the first is closed: whoever repeats this after a crash finds closed dead letters settled.
+      await takeRepeats(await renumberedIn(reported(batch), places));
       for await (const deadLetter of reported(batch)) {
-        const now = placesOf(deadLetter).flatMap((place) => places.get(place) ?? []);
+        const now = cameBackOf(deadLetter, places);
         const next = now.find((one) => continuesIn(deadLetter, one));
         const ordered = closingFor(deadLetter, ended)?.by === 'discarded' ? now.find(isAccepted) : undefined;
         if (next !== undefined) await closeOne(deadLetter, batch, next);
@@ -124,8 +127,53 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   }
 }
 
+function cameBackOf(deadLetter: DeadLetter, places: ReadonlyMap<string, CameBack>): CameBack[] {
+  return placesOf(deadLetter).flatMap((place) => places.get(place) ?? []);
+}
+
+/** A dead letter that became an order of another number, whose content other files may have, too. */
+type Renumbered = { content: string; number: string };
+
+/** Those of a batch that came back with another number, by the number before. */
+async function renumberedIn(letters: AsyncIterable<DeadLetter>, places: ReadonlyMap<string, CameBack>) {
+  const found = new Map<string, Renumbered>();
+  for await (const letter of letters) {
+    const { purchaseOrderNumber: own, payload } = letter;
+    const now = cameBackOf(letter, places).find((one) => continuesIn(letter, one));
+    if (now === undefined || own === '' || now.number === own || itemsIn(payload).length === 0) continue;
+    found.set(own, { content: contentOf(letter), number: now.number });
+  }
+  return found;
+}
+
+/**
+ * Other files have orders that a fix file gave another number, too: their rows do not become them again. Reads the report of each
+ * such file once. Repeatable.
+ */
+function createRepeatsTaken({ redis, keys, batches, reported, ...store }: FixedDeps, by: string) {
+  const claims = createRowClaims({ redis, keys, ...store });
+  return async (renumbered: ReadonlyMap<string, Renumbered>): Promise<void> => {
+    if (renumbered.size === 0) return;
+    const waiting = await redis.hmget(keys.waiting, ...renumbered.keys());
+    const others = waiting.flatMap((list) => readOpenDeadLetters(list ?? '').map(({ batch }) => batch));
+    const no = (await batches.find(by))?.no ?? 0;
+    for (const batch of new Set(others)) {
+      for await (const letter of reported(batch)) {
+        const now = renumbered.get(letter.purchaseOrderNumber);
+        if (now === undefined || now.content !== contentOf(letter)) continue;
+        const owner = { number: now.number, batch: by, no };
+        for (const place of placesOf(letter)) await claims.reported(owner, { batch, place });
+      }
+    }
+  };
+}
+
+function contentOf({ payload }: DeadLetter): string {
+  return digestOf({ items: itemsIn(payload) });
+}
+
 /** An export shows an order that a person corrected as it was before, also if it has another number now. */
-async function keepAsItWas(owned: Entry, number: string, { batches, ...store }: Deps): Promise<void> {
+export async function keepAsItWas(owned: Entry, number: string, { batches, ...store }: ClosingDeps): Promise<void> {
   const knownInvalid = createKnownInvalid(store);
   await knownInvalid.corrected([owned], batches);
   if (number !== owned.order.purchaseOrderNumber) await knownInvalid.renumbered(owned, batches);
@@ -146,10 +194,10 @@ function continuesIn({ purchaseOrderNumber: before, closed }: DeadLetter, now: C
  */
 export type KnownDeadLetter = { fields: readonly string[]; seen?: number; owned?: Entry };
 
-type Deps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
+export type ClosingDeps = { batches: Batches; ledger: Ledger; redis: Redis; keys: Keys };
 
 /** Closes a single dead letter: after a person discarded it, or when its rows came back in another batch. */
-export function createDeadLetterClosing(deps: Deps) {
+export function createDeadLetterClosing(deps: ClosingDeps) {
   const deadLetters = createDeadLetters(deps);
 
   async function find(batch: string, deadLetter: DeadLetter): Promise<KnownDeadLetter> {
@@ -182,53 +230,6 @@ export function createDeadLetterClosing(deps: Deps) {
   }
 
   return { find, close, cameAgain, orderedAgain: deadLetters.orderedAgain };
-}
-
-/** Closes dead letters that the ledger has from before they were closed, as their report says. */
-export function createReportedClosing(deps: Deps) {
-  const { ledger, redis, keys } = deps;
-  const deadLetters = createDeadLetterClosing(deps);
-  const claims = createRowClaims(deps);
-
-  /** Which of these are closed in their report and open in the ledger. */
-  async function forgotten(batch: string, letters: readonly DeadLetter[]) {
-    const closed = letters.flatMap((letter) => (letter.closed ? [{ letter, closed: letter.closed }] : []));
-    if (closed.length === 0) return [];
-    const waiting = await redis.hmget(keys.waiting, ...closed.map(({ letter }) => letter.purchaseOrderNumber));
-    const places = await redis.hmget(keys.closed(batch), ...closed.map(({ letter }) => placeText(letter.location)));
-    return closed.filter(({ letter }, i) =>
-      letter.purchaseOrderNumber === '' ? places[i] === null : waiting[i]?.includes(`${batch}/`),
-    );
-  }
-
-  /** Closes one. Does nothing while something happens to its order: that ends otherwise. */
-  async function close(batch: string, letter: DeadLetter, closing: Closing): Promise<void> {
-    const found = await deadLetters.find(batch, letter);
-    const [known] = await ledger.lookup([letter.purchaseOrderNumber]);
-    if (known !== undefined && isUnderWay(known)) return;
-    const { owner, places } = takenRows(batch, letter);
-    for (const place of places) await claims.reported(owner, { batch, place });
-    const isLater = closing.batch !== undefined && closing.batch !== batch;
-    if (isLater && found.owned) await keepAsItWas(found.owned, owner.number, deps);
-    await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });
-  }
-
-  return { forgotten, close };
-}
-
-/** Enters orders in doubt that the ledger does not have as their reports show them, so that no file sends one, and people can resolve it. */
-export function createDoubtRecall(deps: Deps & Pick<FixedDeps, 'time'>) {
-  const { find } = createDeadLetterClosing(deps);
-  return async (batch: string, letters: readonly DeadLetter[]): Promise<void> => {
-    for (const letter of letters) {
-      if (letter.kind !== 'inDoubt' || letter.closed) continue;
-      const { fields, seen } = await find(batch, letter);
-      const { no } = (await deps.batches.find(batch)) ?? {};
-      if (fields[0] === undefined || seen !== undefined || no === undefined) continue;
-      const entry = doubtOf(letter, { batch, batchNo: no, ordinal: Number(fields[0]) }, deps.time.now());
-      if (entry) await deps.ledger.take({ ...entry, version: 0 }, { kind: 'move', entry });
-    }
-  };
 }
 
 function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {

@@ -90,6 +90,38 @@ describe('a dead letter', () => {
     expect(await openNow(place)).toEqual(expect.arrayContaining([0, 20]));
   });
 
+  it.each(['first', 'second'])(
+    'of a refused order that two files have is not sent again once a fix file of the %s made it another order',
+    async (which) => {
+      const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['PO-7'] }];
+      await using place = await openWorkplace({ faults: { faults }, sandbox: { record: true } });
+      await place.drop('monday.csv', table('PO-7,NEW,A,5', 'PO-1,NEW,A,1'));
+      await place.run(['start', '--once']);
+      await place.drop('tuesday.csv', table('PO-2,NEW,A,1', 'PO-7,NEW,A,5'));
+      await place.run(['start', '--once']);
+      const both = await place.reportsNow();
+      expect(both.map(({ open }) => open)).toEqual([1, 1]);
+      const fixed = both[which === 'first' ? 0 : 1];
+      const other = both[which === 'first' ? 1 : 0];
+      if (fixed === undefined || other === undefined) throw new Error('no reports');
+      const otherFix = await place.read(other, 'dead-letters.csv');
+      await place.setFaults([]);
+      await place.drop('fix.csv', (await place.read(fixed, 'dead-letters.csv')).replace('PO-7,', 'PO-8,'));
+      await place.run(['start', '--once']);
+      const sent = ['PO-1', 'PO-2', 'PO-8'];
+      expect([...place.stored().keys()].sort()).toEqual(sent);
+
+      await place.run(['dead-letters', 'retry', '--order', 'PO-7', '--yes']);
+      await place.run(['start', '--once']);
+      expect([...place.stored().keys()].sort()).toEqual(sent);
+      await place.drop('unchanged.csv', otherFix);
+      await place.run(['start', '--once']);
+      expect([...place.stored().keys()].sort()).toEqual(sent);
+      const { out } = await place.run(['explain', 'PO-7']);
+      expect(out.replace(/\s+/g, ' ')).toContain('PO-8');
+    },
+  );
+
   it('of a refused order is sent again neither as it is nor corrected once its number is sent in another spelling', async () => {
     const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['0088'] }];
     await using place = await openWorkplace({ faults: { faults } });

@@ -108,6 +108,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/end-to-end/lost-redis.test.ts'],
   },
   {
+    without: 'the rows of other files with the order of a dead letter that became another one',
+    file: 'src/put-away/close-dead-letters.ts',
+    find: 'for (const place of placesOf(letter)) await claims.reported(owner, { batch, place });',
+    replace: '',
+    tests: ['test/end-to-end/dead-letters-close.test.ts'],
+  },
+  {
     without: 'what the report of a fix file says of dead letters whose own report does not have it yet',
     file: 'src/report/read-corrections.ts',
     find: 'if (letter.closed !== undefined) return letter;\n  const own',
@@ -116,7 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the rows of dead letters that Redis has from before they were ordered',
-    file: 'src/put-away/close-dead-letters.ts',
+    file: 'src/put-away/recall-dead-letters.ts',
     find: 'await claims.reported(owner, { batch, place });',
     replace: 'continue;',
     tests: ['test/end-to-end/lost-redis.test.ts'],

@@ -1,0 +1,53 @@
+import { doubtOf, takenRows } from '../ledger/batches/recall.ts';
+import { isUnderWay } from '../ledger/entry.ts';
+import { createRowClaims } from '../ledger/row-claims.ts';
+import type { Closing, DeadLetter } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
+import { type ClosingDeps, createDeadLetterClosing, type FixedDeps, keepAsItWas } from './close-dead-letters.ts';
+
+/** Closes dead letters that the ledger has from before they were closed, as their report says. */
+export function createReportedClosing(deps: ClosingDeps) {
+  const { ledger, redis, keys } = deps;
+  const deadLetters = createDeadLetterClosing(deps);
+  const claims = createRowClaims(deps);
+
+  /** Which of these are closed in their report and open in the ledger. */
+  async function forgotten(batch: string, letters: readonly DeadLetter[]) {
+    const closed = letters.flatMap((letter) => (letter.closed ? [{ letter, closed: letter.closed }] : []));
+    if (closed.length === 0) return [];
+    const waiting = await redis.hmget(keys.waiting, ...closed.map(({ letter }) => letter.purchaseOrderNumber));
+    const places = await redis.hmget(keys.closed(batch), ...closed.map(({ letter }) => placeText(letter.location)));
+    return closed.filter(({ letter }, i) =>
+      letter.purchaseOrderNumber === '' ? places[i] === null : waiting[i]?.includes(`${batch}/`),
+    );
+  }
+
+  /** Closes one. Does nothing while something happens to its order: that ends otherwise. */
+  async function close(batch: string, letter: DeadLetter, closing: Closing): Promise<void> {
+    const found = await deadLetters.find(batch, letter);
+    const [known] = await ledger.lookup([letter.purchaseOrderNumber]);
+    if (known !== undefined && isUnderWay(known)) return;
+    const { owner, places } = takenRows(batch, letter);
+    for (const place of places) await claims.reported(owner, { batch, place });
+    const isLater = closing.batch !== undefined && closing.batch !== batch;
+    if (isLater && found.owned) await keepAsItWas(found.owned, owner.number, deps);
+    await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });
+  }
+
+  return { forgotten, close };
+}
+
+/** Enters orders in doubt that the ledger does not have as their reports show them, so that no file sends one, and people can resolve it. */
+export function createDoubtRecall(deps: ClosingDeps & Pick<FixedDeps, 'time'>) {
+  const { find } = createDeadLetterClosing(deps);
+  return async (batch: string, letters: readonly DeadLetter[]): Promise<void> => {
+    for (const letter of letters) {
+      if (letter.kind !== 'inDoubt' || letter.closed) continue;
+      const { fields, seen } = await find(batch, letter);
+      const { no } = (await deps.batches.find(batch)) ?? {};
+      if (fields[0] === undefined || seen !== undefined || no === undefined) continue;
+      const entry = doubtOf(letter, { batch, batchNo: no, ordinal: Number(fields[0]) }, deps.time.now());
+      if (entry) await deps.ledger.take({ ...entry, version: 0 }, { kind: 'move', entry });
+    }
+  };
+}
