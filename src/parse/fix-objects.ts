@@ -37,7 +37,14 @@ const DANGEROUS = '__proto__';
  * Brings back the keys that an object of a fix file came back without: they are unchanged. Lists are not, and neither is
  * what is removed as a message asks for: an order within another one, and a second key for a field. Adds their names to `lost`.
  */
-function bringBack(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>, whole = now): void {
+function bringBack(
+  now: Fields,
+  was: Fields,
+  mapping: Mapping,
+  lost: Set<string>,
+  whole = now,
+  order = numberIn(now, mapping),
+): void {
   const { fields } = mapping;
   const names = new Set(Object.keys(now).map(plainName));
   const isAmbiguous = () => Object.values(fields).some((one) => find(whole, one).isAmbiguous);
@@ -47,16 +54,20 @@ function bringBack(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>
   for (const [key, value] of Object.entries(was)) {
     if (key === DANGEROUS) continue;
     const inner = now[key];
-    if (isObject(value) && isObject(inner)) bringBack(inner, value, mapping, lost, whole);
+    if (isObject(value) && isObject(inner)) bringBack(inner, value, mapping, lost, whole, order);
     if (names.has(plainName(key)) || !isPlain(value, fields)) continue;
     now[key] = value;
     if (!wasAmbiguous && isAmbiguous()) delete now[key];
     else {
       if (FIELDS.some((field) => fields[field].some((name) => plainName(name) === plainName(key))))
-        refuseRenamed('key', key, fresh);
+        refuseRenamed('key', key, fresh, order);
       lost.add(key);
     }
   }
+}
+
+function numberIn(value: Fields, { fields }: Mapping): string {
+  return shownText(find(value, fields.purchaseOrderNumber).value).trim();
 }
 
 /** Whether a value has something in it, but no list, and nothing of an order. */
@@ -79,7 +90,7 @@ function bringBackItems(now: Fields, was: Fields, mapping: Mapping, lost: Set<st
     const at = article === '' ? -1 : before[index] === article ? index : before.findIndex(isSame);
     const isChanged = list.length === old.length && (article === '' || !articles.includes(before[index] ?? ''));
     const original: unknown = at < 0 && !isChanged ? undefined : old[at < 0 ? index : at];
-    if (isObject(item) && isObject(original)) bringBack(item, original, mapping, lost);
+    if (isObject(item) && isObject(original)) bringBack(item, original, mapping, lost, item, numberIn(now, mapping));
   }
 }
 

@@ -20,6 +20,7 @@ import {
   unknownReadings,
   withOriginal,
 } from './read-fix-file.ts';
+import { readingsOfEmptied } from './unreadable.ts';
 
 /** A row of a fix file: as it is meant, and as it was `returned`. `restored`: what a program changed, by column. */
 export type FixedRow = {
@@ -153,6 +154,7 @@ function valuesIn({ own, original, mayBeChanged, code }: Read, { columns, origin
 /** Both readings of a value that a program did not certainly change. */
 function readingsOf(value: Value, row: Read, table: FixTable): string | undefined {
   return (
+    readingsOfEmptied(value, row.own, table.columns.header, table.originals?.header) ??
     readingsOfReturned(value, row.before?.get(heldKey(value.now))) ??
     movedReadings(value, table) ??
     (row.hasErrorCells ? codeReadings(value, row, table) : addedReadings(value, table))

@@ -1,6 +1,6 @@
 import { type ErrorFacts, PoSyncError } from '../core/errors.ts';
 import { LIMITS } from '../order/limits.ts';
-import { shorten } from '../order/text.ts';
+import { plainName, shorten } from '../order/text.ts';
 
 /** A file that cannot be read as orders: nothing of it is sent. All codes begin with `unreadable-`. */
 export function unreadable(what: string, message: string, facts: ErrorFacts, remedy?: string): PoSyncError {
@@ -48,15 +48,38 @@ export function foreignBatch(batch: string, environment: string): PoSyncError {
   );
 }
 
-/** Refuses a fix file in which a name of a value that is sent is gone, and others are `fresh`: the value is under one of them. */
-export function refuseRenamed(what: 'column' | 'key', lost: string, fresh: readonly string[]): void {
+/**
+ * Refuses a fix file in which a name of a value that is sent is gone, and others are `fresh`: the value is under one of them.
+ * `order`: the number of the order in which that is so.
+ */
+export function refuseRenamed(what: 'column' | 'key', lost: string, fresh: readonly string[], order = ''): void {
   const named = fresh.filter((name) => name.trim() !== '').map((name) => JSON.stringify(shorten(name, 60)));
   if (named.length === 0) return;
   const [name, others] = [JSON.stringify(shorten(lost, 60)), named.slice(0, 5).join(', ')];
   throw unreadable(
     'fix-columns',
-    `The fix file came back without its ${what} ${name}, which is sent, and with ${others}, which it did not have: ${name} may have been renamed.`,
+    `${order === '' ? 'The' : `Order ${shorten(order, 60)}: the`} fix file came back without its ${what} ${name}, which is sent, and with ${others}, which it did not have: ${name} may have been renamed.`,
     { field: lost },
     `Name the ${what} ${name} again, and drop the file again. If ${others} has other values, remove it, or bring ${name} back as well.`,
   );
+}
+
+/**
+ * Both readings of a value that came back empty in a row that has one in a column that was not there `before`: the mapping may
+ * have a default for it.
+ */
+export function readingsOfEmptied(
+  { was = '', now }: { was: string | undefined; now: string },
+  cells: readonly string[],
+  header: readonly string[],
+  before: readonly string[] = [],
+): string | undefined {
+  if (was.trim() === '' || now.trim() !== '') return undefined;
+  const known = new Set(before.map(plainName));
+  const at = header.findIndex((name, column) => !known.has(plainName(name)) && (cells[column] ?? '').trim() !== '');
+  const [earlier, other, name] = [was, cells[at] ?? '', header[at] ?? ''].map((text) =>
+    JSON.stringify(shorten(text, 60)),
+  );
+  if (at < 0) return undefined;
+  return `it was ${earlier} and is empty now, and the row has ${other} in the new column ${name}: the value can be that one, or none`;
 }

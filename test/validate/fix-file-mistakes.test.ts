@@ -523,6 +523,24 @@ describe('columns that a fix file came back without', () => {
     },
   );
 
+  test('hold a row whose sent cell is empty beside a new column, instead of sending the default', async () => {
+    round = await openFixRound(`${HEADER}\nK1,none\u00a0?,5\nK2,A\u00a0?,6\n`, { ...ERP, defaults: { quantity: 1 } });
+    const { header, rows } = withCells(withCells(rowsOf(round.written().text), 0, { MATNR: 'A-1', MENGE: '' }), 1, {
+      MATNR: 'A-2',
+    });
+    const added = (values: string[]) => ({
+      header: ['Neu', ...header],
+      rows: rows.map((row, i) => [values[i] ?? '', ...row]),
+    });
+    const { sent, messages } = await round.drops(textOf(added(['50', ''])));
+    expect(sent).toEqual([{ K1: ['2 MENGE spreadsheet-rewrite'] }, order('K2', ['A-2', 6])]);
+    expect(messages.join()).toContain(
+      'it was "5" and is empty now, and the row has "50" in the new column "Neu": the value can be that one, or none',
+    );
+    const kept = withCells(rowsOf(round.written().text), 0, { MENGE: '50' });
+    expect((await round.drops(textOf(kept))).sent).toContainEqual(order('K1', ['A-1', 50]));
+  });
+
   test('are in the next fix file, where their values can be corrected', async () => {
     round = await openFixRound(INPUT, ERP);
     await round.drops(textOf(without(corrected(round.written().text), GONE)));
@@ -650,7 +668,9 @@ describe('columns that a fix file came back without', () => {
         }));
         expect(await whyRefused(round.drops(JSON.stringify(renamed)))).toMatchObject({
           code: 'unreadable-fix-columns',
-          message: expect.stringMatching(/its key "MENGE", which is sent, and with "Bestellmenge"/),
+          message: expect.stringMatching(
+            /^Order K\d: the fix file came back without its key "MENGE", which is sent, and with "Bestellmenge"/,
+          ),
         });
       },
     );
