@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Closed, DeadLetter } from '../../src/order/dead-letter.ts';
@@ -47,6 +47,25 @@ describe('a dead letter', () => {
     ]);
     expect(right).toMatchObject({ counts: { duplicate: 2 } });
     expect(place.stored().size).toBe(2);
+  });
+
+  it('is counted and listed once where a person copied the folder of its report', async () => {
+    await using place = await openWorkplace();
+    await place.drop('a.csv', table('PO-1,NEW,A,none', 'PO-2,NEW,A,1'));
+    await place.run(['start', '--once']);
+    const { batch } = await lastOf(place);
+    const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+    const seen = async () => [
+      (await json('status')).deadLetters,
+      (await json('dead-letters', 'list')).deadLetters.length,
+      (await json('explain', 'PO-1')).appearances.length,
+    ];
+    expect(await seen()).toEqual([1, 1, 1]);
+    for (const copy of [`${batch} (copy)`, `${batch}-old`])
+      await cp(path.join(place.reports, batch), path.join(place.reports, copy), { recursive: true });
+    expect(await seen()).toEqual([1, 1, 1]);
+    await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
+    expect(await seen()).toEqual([0, 0, 1]);
   });
 
   it('of a number that another file has in another spelling is sent when a person confirms it', async () => {

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { codeOf, toError } from '../../core/errors.ts';
 import { findOrder } from '../../operate/orders/find-in-file.ts';
@@ -6,7 +6,7 @@ import { correctedBatch, createItemReads } from '../../operate/orders/items-in-f
 import { type Closed, type Closing, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { countNeedingPerson, type OrderResult, type Outcome } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
-import { readReport } from '../../report/report.ts';
+import { readFinished } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable } from './dead-letter-table.ts';
@@ -144,8 +144,8 @@ function createOrders(settledIn: (batch: string) => readonly SettledRow[]) {
 
 /** The source and file of a finished report of this environment that has dead letters. */
 async function forgottenBatch(folder: string, environment: string) {
-  const report = await readReport(folder).catch(() => undefined);
-  if (report?.environment !== environment || report.finishedAt === null) return undefined;
+  const report = await readFinished(dirname(folder), basename(folder), environment).catch(() => undefined);
+  if (report === undefined) return undefined;
   if (report.open === 0 && countNeedingPerson(report.counts) === 0) return undefined;
   return { source: report.source, file: report.file };
 }

@@ -1,16 +1,15 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startCommandOf } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
-import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
-import { type Report, readReport } from '../../report/report.ts';
+import { type Report, readFinished, reportNames } from '../../report/report.ts';
 import { findBatch } from '../batches/list-batches.ts';
 import { type LettersWithoutReport, lettersWithoutReport } from '../batches/open-dead-letters.ts';
 import { filesToTake } from '../delivery/source-status.ts';
@@ -65,9 +64,9 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
   const reports = config.reports.path;
   // Before the reports: what is under way now is in one of both, also if it ends meanwhile.
   const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
-  for (const name of await reportNames(reports, filter)) {
-    const report = await readReport(join(reports, name));
-    if (report?.environment !== config.environment || report.finishedAt === null) continue;
+  for (const name of await namesOf(reports, filter)) {
+    const report = await readFinished(reports, name, config.environment);
+    if (report === undefined) continue;
     // A batch whose report is there may still be under way, for instance because its file cannot be moved.
     underWay.delete(name);
     const batch = await batches.find(name);
@@ -118,7 +117,7 @@ export async function unmatchedTexts(orders: readonly string[], { ledger }: Oper
 }
 
 async function isKnownBatch(text: string, { batches, config }: OperatorContext): Promise<boolean> {
-  if ((await reportNames(config.reports.path, { batch: text, all: true })).length > 0) return true;
+  if ((await namesOf(config.reports.path, { batch: text, all: true })).length > 0) return true;
   for await (const name of allNames(batches)) if (name.endsWith(text)) return true;
   return false;
 }
@@ -195,9 +194,8 @@ async function spelledAlike(order: string, { ledger, store }: OperatorContext): 
   return others.filter((_, i) => (known[i]?.kind ?? 'nothing') !== 'nothing' || waiting[i] != null);
 }
 
-async function reportNames(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
-  const names: string[] = await readdir(reports).catch(() => []);
-  return names.filter((name) => claimTimeOf(name) !== undefined && name.endsWith(batch)).sort();
+async function namesOf(reports: string, { batch = '' }: DeadLetterFilter): Promise<string[]> {
+  return (await reportNames(reports)).filter((name) => name.endsWith(batch));
 }
 
 async function* deadLettersIn(

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
@@ -76,7 +76,8 @@ export async function findAppearances(
 async function inReport(number: string, folder: string, context: OperatorContext): Promise<Appearance[]> {
   if (!(await contains(join(folder, 'results.csv'), number.replaceAll('"', '""')))) return [];
   const report = await readReport(folder);
-  if (report?.environment !== context.config.environment) return [];
+  // A copy of a report under another name is none.
+  if (report?.environment !== context.config.environment || report.batch !== basename(folder)) return [];
   const results: OrderResult[] = [];
   for await (const result of readResults(join(folder, 'results.csv'))) {
     if (result.purchaseOrderNumber === number) results.push(result);
