@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
-import { codeOf, PoSyncError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import {
   type DeadLetter,
@@ -74,10 +74,13 @@ export async function howToRead(file: string, source: string, { config, batches 
   const own = mappingFor(config, readAs) ?? plainMapping();
   const mapping = fixMapping(own);
   const folder = path.join(config.reports.path, batch.batch);
-  const written = await originalsIn(folder, batch.batch, mapping, fixEncodingIn(own));
-  const lost = (await lostPlaces(folder, written).catch(unlessBroken)) ?? new Set<string>();
-  const settled = { path: batch.settledPath, mapping: own, lost };
-  const originals = (await withSettledRows(written, settled).catch(unlessBroken)) ?? written;
+  const written = (names: string[]) => originalsIn(folder, batch.batch, mapping, fixEncodingIn(own), names);
+  const copied = await written(FIX_FILES.map(asWritten));
+  const lost = (await lostPlaces(folder, copied).catch(unlessBroken)) ?? new Set<string>();
+  const settled = withSettledRows(copied, { path: batch.settledPath, mapping: own, lost });
+  const found = (await settled.catch(unlessBroken)) ?? copied;
+  // The reports of earlier versions have no copy, and a person may have corrected their fix file in its place.
+  const originals = found.header === undefined && found.records.size === 0 ? await written(FIX_FILES) : found;
   const answeredIn = batch.inspection?.answeredIn ?? batch.inspection?.shape;
   return {
     mapping,
@@ -89,13 +92,9 @@ export async function howToRead(file: string, source: string, { config, batches 
 
 /** Whether rows or objects can be found in a file; otherwise its inspection says what it is. */
 async function isTable(file: string, mapping: Mapping | undefined): Promise<boolean> {
-  try {
-    await inspectFile(file, mapping);
-    return true;
-  } catch (error) {
-    if (!(error instanceof PoSyncError)) throw error;
-    return !isNoTable(error);
-  }
+  const error: unknown = await inspectFile(file, mapping).then(() => undefined, toError);
+  if (error !== undefined && !(error instanceof PoSyncError)) throw error;
+  return error === undefined || !isNoTable(error);
 }
 
 /** A batch that has a report of this environment: Redis may have lost it. */
@@ -121,6 +120,7 @@ async function originalsIn(
   batch: string,
   mapping: Mapping,
   encoding: Encoding | undefined,
+  names: readonly string[],
 ): Promise<Originals> {
   const written: Originals = {
     batch,
@@ -135,8 +135,7 @@ async function originalsIn(
     ...(encoding && { encoding }),
   };
   let columns: Records['columns'] | undefined;
-  // The reports of earlier versions have no copy.
-  for (const name of [...FIX_FILES.map(asWritten), ...FIX_FILES]) {
+  for (const name of names) {
     const found = await steadily(() => recordsIn(path.join(folder, name), mapping, written)).catch(unlessBroken);
     columns ??= found?.columns;
     if (found?.all === undefined) continue;
@@ -244,7 +243,7 @@ async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
   for (const { value } of parser.end()) yield value as DeadLetter;
 }
 
-/** Whatever is wrong with the file itself is reported when it is inspected. */
+/** What is wrong with the file itself is reported later. */
 function unlessBroken(error: unknown): undefined {
   if (!(error instanceof PoSyncError) && codeOf(error) !== 'ENOENT') throw error;
 }

@@ -481,6 +481,10 @@ describe('columns that a fix file came back without', () => {
   test.each<[string, (fix: string, corrected: string) => Promise<void>]>([
     ['corrected in the report', (fix, corrected) => writeFile(fix, corrected)],
     ['moved out of the report', (fix) => rm(fix)],
+    [
+      'corrected in the report of an earlier version',
+      (fix, corrected) => Promise.all([writeFile(fix, corrected), rm(copyOf(fix))]).then(() => {}),
+    ],
     ['moved out of the report of an earlier version', (fix) => Promise.all([rm(fix), rm(copyOf(fix))]).then(() => {})],
   ])('hold their orders when the fix file was %s', async (_, change) => {
     round = await openFixRound(INPUT, ERP);
