@@ -92,7 +92,7 @@ export async function howToRead(file: string, source: string, { config, batches 
 
 /** Whether rows or objects can be found in a file; otherwise its inspection says what it is. */
 async function isTable(file: string, mapping: Mapping | undefined): Promise<boolean> {
-  const error: unknown = await inspectFile(file, mapping).then(() => undefined, toError);
+  const error = await inspectFile(file, mapping).then(() => undefined, toError);
   if (error !== undefined && !(error instanceof PoSyncError)) throw error;
   return error === undefined || !isNoTable(error);
 }
