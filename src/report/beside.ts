@@ -138,7 +138,7 @@ async function pagesOf(settledPath: string, others: OtherFiles): Promise<Map<str
 }
 
 /** Whether a file is a page of the same batch as `page`. */
-export async function isPageOf(page: string, path: string): Promise<boolean> {
+async function isPageOf(page: string, path: string): Promise<boolean> {
   const mark = batchMarkIn(page);
   return mark !== undefined && batchMarkIn(await readStart(path)) === mark;
 }
