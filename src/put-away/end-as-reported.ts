@@ -120,7 +120,7 @@ export async function hasEnded(
 }
 
 /** The report of a batch that ended. */
-async function finishedReport(folder: string): Promise<Report | undefined> {
+export async function finishedReport(folder: string): Promise<Report | undefined> {
   const report = await readReport(folder).catch(() => undefined);
   return report?.finishedAt ? report : undefined;
 }

@@ -6,6 +6,7 @@ import {
   type BatchView,
   batchJson,
   CORRECT_FILE,
+  ENDED_BEFORE,
   readingText,
   settledIn,
   standingText,
@@ -179,7 +180,8 @@ function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolea
 ${articles ?? html`<br>`}${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected}</div>`;
 }
 
-function factsOf({ batch, standing, report, error, over }: BatchView, fixes: readonly string[], lost = false): Html {
+function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html {
+  const { batch, standing, report, error, over, endedWith } = view;
   const isOpen = standing === 'unreadable' && batch.open === 0 && over === undefined;
   const file = isOpen ? batch.settledPath : undefined;
   const toDismiss = lost ? `po-sync batches cancel ${batch.batch}` : file;
@@ -208,7 +210,7 @@ function factsOf({ batch, standing, report, error, over }: BatchView, fixes: rea
       lost ? 'to dismiss it' : 'dropped by mistake?',
       toDismiss && html`${lost ? 'run' : 'Delete it:'} <code>${toDismiss}</code>`,
     ],
-    [standingText({ batch, standing, report }), unsettled && html`${from(unsettled)}. ${unsettledText(batch)}`],
+    [standingText(view), unsettled ? html`${from(unsettled)}. ${unsettledText(batch)}` : endedWith && ENDED_BEFORE],
     ['cancelled', withTime(cancelledBy(batch), batch.cancelledBy?.at)],
     ['warnings', inspection?.warnings.length ? localTimes(inspection.warnings.join(' · ')) : undefined],
     ['for your operator: report', html`<code>${report}</code>`],

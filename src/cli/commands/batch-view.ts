@@ -5,6 +5,7 @@ import {
   type BatchStanding,
   type BatchView,
   CORRECT_FILE,
+  ENDED_BEFORE,
   neededPerson,
   readingText,
   settledIn,
@@ -149,7 +150,7 @@ function factsOf(view: BatchView, now: number): [title: string, text: string | u
 const sinceText = ({ since, reason }: { since: number; reason: string }) => `since ${stamp(since)}: ${reason}`;
 
 /** Lines; a command, which is not wrapped, begins with spaces. */
-function nextStep({ batch, standing, error }: BatchView, isLost = false): string[] {
+function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = false): string[] {
   const name = batch.batch;
   if (standing === 'unreadable') {
     const sent =
@@ -165,6 +166,7 @@ function nextStep({ batch, standing, error }: BatchView, isLost = false): string
     return ['', `${text} To dismiss it, remove it:`, `  ${printable(batch.settledPath)}`];
   }
   if (batch.unsettled !== undefined) return ['', unsettledText(batch)];
+  if (endedWith) return ['', ENDED_BEFORE];
   if (standing === 'held') return ['', ...heldSteps(name)];
   if (batch.open > 0) {
     const wait = batch.open === 1 ? 'waits' : 'wait';

@@ -1,4 +1,5 @@
 import { stamp } from '../../core/format.ts';
+import { canBeOfFile } from '../../order/batch.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
@@ -36,6 +37,23 @@ export async function* allNames(batches: {
     yield* page;
     if (page.length < PAGE) return;
   }
+}
+
+/** Maximum number of batches of one file name that are looked at, the newest first. */
+const MOST_OF_FILE = 50;
+
+/** The batches of a file name, the newest first. */
+export async function batchesOfFile<B extends { name: string }>(
+  file: string,
+  batches: Parameters<typeof allNames>[0] & { find(batch: string): Promise<B | undefined> },
+): Promise<B[]> {
+  const names: string[] = [];
+  for await (const name of allNames(batches)) {
+    if (canBeOfFile(name, file)) names.push(name);
+    if (names.length === MOST_OF_FILE) break;
+  }
+  const found = await Promise.all(names.map(batches.find));
+  return found.filter((batch) => batch?.name === file).filter((batch) => batch !== undefined);
 }
 
 /** The arguments of an entry in the stream of changes, which keeps about the last 20,000. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso } from '../../core/format.ts';
-import { allNames } from '../../ledger/batches/batch-control.ts';
+import { allNames, batchesOfFile } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
-import { canBeOfFile } from '../../order/batch.ts';
-import { cancelledWord, countNeedingPerson, countSettled } from '../../order/outcome.ts';
+import { cancelledWord, countNeedingPerson, countSettled, type OutcomeCounts } from '../../order/outcome.ts';
+import { finishedReport } from '../../put-away/end-as-reported.ts';
 import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { withCurrentWarnings } from '../../report/read-corrections.ts';
 import { type Report, readReport } from '../../report/report.ts';
@@ -31,19 +31,6 @@ export async function findBatch(
   const [only, ...others] = byFile === 'unfinished' ? ofFile.filter(({ state }) => state !== 'done') : ofFile;
   if (byFile && only !== undefined && others.length === 0) return only;
   throw namesFile(text, ofFile);
-}
-
-/** Maximum number of batches of one file name that are looked at, the newest first. */
-const MOST_OF_FILE = 50;
-
-async function batchesOfFile(file: string, batches: Pick<Batches, 'find' | 'names'>): Promise<Batch[]> {
-  const names: string[] = [];
-  for await (const name of allNames(batches)) {
-    if (canBeOfFile(name, file)) names.push(name);
-    if (names.length === MOST_OF_FILE) break;
-  }
-  const found = await Promise.all(names.map(batches.find));
-  return found.filter((batch) => batch?.name === file).filter((batch) => batch !== undefined);
 }
 
 /** No batch has this name or a name that ends with this text. */
@@ -89,7 +76,8 @@ export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unrea
 
 /**
  * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about that
- * file any more. `lost`: it is not where it was put away.
+ * file any more. `lost`: it is not where it was put away. `endedWith`: the counts of the report of a cancelled batch that
+ * ended before Redis lost data; it ends again when po-sync has found that.
  */
 export type BatchView = {
   batch: Batch;
@@ -98,6 +86,7 @@ export type BatchView = {
   error?: Report['error'];
   over?: 'replaced' | 'removed';
   lost?: true;
+  endedWith?: OutcomeCounts;
 };
 
 /** What decides the standing of a batch. */
@@ -168,7 +157,10 @@ export async function viewOf(found: Batch, context: Pick<OperatorContext, 'confi
   const batch = await withCurrentWarnings(found, context.batches);
   const report = join(context.config.reports.path, batch.batch);
   const standing = standingOf(batch);
-  if (standing !== 'unreadable') return { batch, standing, report };
+  if (standing !== 'unreadable') {
+    const ended = batch.cancelled && batch.state !== 'done' ? await finishedReport(report) : undefined;
+    return { batch, standing, report, ...(ended && { endedWith: ended.counts }) };
+  }
   const written = await readReport(report);
   const error = written?.error ?? batch.unreadable;
   const isRemoved = await isDismissed(batch);
@@ -186,12 +178,16 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 }
 
 /** The standing for people: a batch whose orders all have their outcome waits only for its report. */
-export function standingText({ batch, standing }: BatchView): string {
+export function standingText({ batch, standing, endedWith }: BatchView): string {
   if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
   if (standing === 'finished' && batch.cancelled) return cancelledWord(batch.counts);
+  if (endedWith) return cancelledWord(endedWith);
   if (batch.cancelled && (standing === 'reading' || standing === 'sending')) return 'being cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
+
+/** Why a cancelled batch that ended is counted again. */
+export const ENDED_BEFORE = 'It ended before Redis lost data. po-sync counts it again within about a minute.';
 
 /** What it means that a batch is unsettled, and what to do. */
 export const unsettledText = (batch: Batch): string =>

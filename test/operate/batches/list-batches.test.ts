@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { markInbox } from '../../../src/intake/environment-marker.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
-import { findBatch, listBatches, unreadableFiles } from '../../../src/operate/batches/list-batches.ts';
+import { findBatch, listBatches, standingText, unreadableFiles } from '../../../src/operate/batches/list-batches.ts';
 import { configOf, LEAST } from '../../support/config-text.ts';
 import { openTestRedis } from '../../support/open-redis.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -42,8 +42,22 @@ async function openPlace() {
   }
 
   const namesOf = (views: { batch: { batch: string } }[]) => views.map(({ batch }) => batch.batch);
+  /** A batch that Redis knows as cancelled and not as ended; `report`: what its report says. */
+  async function cancelled(batch: string, report?: object): Promise<void> {
+    await batches.begin(
+      { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: `/in/${batch}.csv` },
+      1000,
+    );
+    await batches.cancel(batch, { at: 2000, who: 'anna' });
+    if (report === undefined) return;
+    await mkdir(path.join(folder.path, batch));
+    await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify({ batch, ...report }));
+  }
+
   return {
     take,
+    cancelled,
+    standings: async () => (await listBatches({ open: false, most: 10 }, { batches, config })).map(standingText),
     unreadable: async () =>
       unreadableFiles(
         (await listBatches({ open: false, most: 10 }, { batches, config })).map(({ batch }) => batch),
@@ -109,4 +123,12 @@ it('an unreadable file that is gone is dismissed, but not where its inbox is gon
   expect(await place.open()).toEqual(['b-1']);
   await inbox[Symbol.asyncDispose]();
   expect(await place.open()).toEqual(['b-1']);
+});
+
+it('a cancelled batch that ended before Redis lost data is shown as cancelled, not as being cancelled', async () => {
+  const counts = { accepted: 1, cancelled: 2 };
+  await place.cancelled('b-1');
+  await place.cancelled('b-2', { finishedAt: null, state: 'running', counts });
+  await place.cancelled('b-3', { finishedAt: '2026-11-21T07:15:00Z', state: 'finished', counts });
+  expect((await place.standings()).toSorted()).toEqual(['being cancelled', 'being cancelled', 'partly cancelled']);
 });
