@@ -1,6 +1,14 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
-import { type Appearance, firstLine, handedIn, lineText, onAttempt } from '../../operate/orders/appearances.ts';
+import {
+  type Appearance,
+  firstLine,
+  handedIn,
+  leftOutEvent,
+  leftOutNote,
+  lineText,
+  onAttempt,
+} from '../../operate/orders/appearances.ts';
 import {
   actionText,
   isWaiting,
@@ -36,6 +44,7 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
   const body = html`<h1>${history.order}</h1>
 ${form}
 <p>${stateOf(history)}${twiceOf(history)}</p>
+${leftOutPart(history)}
 ${history.state === 'accepted' ? html`<p>The API cannot change an accepted order. If it is wrong, agree on the change with the supplier: a file with other items for it is a conflict, and nothing of that is sent. A missing item can be a new order with a new number, if the supplier agrees.</p>` : undefined}
 ${openFacts(history, now)}
 ${itemsPart(history)}
@@ -94,6 +103,11 @@ function twiceOf({ timesListed }: OrderHistory): Html | undefined {
   return html` ${badge('bad', 'created twice')} The API's last list shows it ${timesListed} times. Ask the API's owner to remove all but one.`;
 }
 
+function leftOutPart(history: OrderHistory): Html | undefined {
+  const note = leftOutNote(history);
+  return note === undefined ? undefined : html`<p>${note}</p>`;
+}
+
 function openFacts({ open }: OrderHistory, now: number): Html | undefined {
   if (open === undefined) return undefined;
   return facts([
@@ -144,8 +158,10 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   );
   const done = accepted && !isReported ? [acceptedEvent(accepted, appearances)] : [];
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
+  const without = (history.leftOut ?? []).map((one) => ({ at: one.startedAt, text: html`${leftOutEvent(one).text}` }));
+  const inFiles = appearances.flatMap((one) => appearanceEvents(one, history));
   // Of the same moment, the attempt is before its outcome.
-  return [...taken, ...attempts, ...appearances.flatMap((one) => appearanceEvents(one, history)), ...done, ...people];
+  return [...taken, ...attempts, ...inFiles, ...done, ...without, ...people];
 }
 
 function takenEvent({ takenAt, batch, file = batch, line, content, by }: OpenOrder): HistoryEvent {

@@ -3,7 +3,15 @@ import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { type Appearance, firstLine, handedIn, lineText, onAttempt } from '../../operate/orders/appearances.ts';
+import {
+  type Appearance,
+  firstLine,
+  handedIn,
+  leftOutEvent,
+  leftOutNote,
+  lineText,
+  onAttempt,
+} from '../../operate/orders/appearances.ts';
 import {
   actionText,
   explainOrder,
@@ -27,7 +35,7 @@ import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
 import { createAdvice } from './advice.ts';
-import { nextStep } from './next-step.ts';
+import { nextStep, twiceOf } from './next-step.ts';
 
 /** `explain ORDER`: its complete history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
 export async function explainCommand(
@@ -96,7 +104,9 @@ export function orderHistoryText(history: OrderHistory, { config, atApi, ...plac
   const advice = createAdvice((source) => config && mappingFor(config, source));
   for (const { deadLetter, source } of history.appearances)
     if (deadLetter?.closed === undefined) advice.add(deadLetter?.problems, source);
-  const blocks = [advice.lines(), nextStep(history, place)].filter((block) => block.length > 0);
+  const blocks = [advice.lines(), [leftOutNote(history) ?? []].flat(), nextStep(history, place)].filter(
+    (block) => block.length > 0,
+  );
   const ends = blocks.flatMap((block) => ['', ...block.map((line) => toFit(printable(line), format))]);
   return `${[...parts, ...ends].join('\n')}\n`;
 }
@@ -131,14 +141,6 @@ function stateOf(history: OrderHistory): [Tone, string] {
   }
 }
 
-function twiceOf({ timesListed }: OrderHistory): string[] {
-  if (timesListed === undefined) return [];
-  return [
-    `Created twice: the API's last list shows it ${timesListed} times.`,
-    "Ask the API's owner to remove all but one.",
-  ];
-}
-
 /** Maximum number of items shown. */
 const ITEMS_SHOWN = 20;
 
@@ -165,6 +167,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
     ...appearances.flatMap((one) => outcomeEvents(one, appearances)),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
+    ...(history.leftOut ?? []).map(leftOutEvent),
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
   ];
   // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.

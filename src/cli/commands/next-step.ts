@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Source } from '../../config/config.ts';
-import { duration, orders } from '../../core/format.ts';
+import { counted, duration, orders } from '../../core/format.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
-import { isWaiting, type OpenOrder, type OrderHistory, usedLines } from '../../operate/orders/explain-order.ts';
+import { isWaiting, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { openSteps } from '../../order/fixing.ts';
 
@@ -61,6 +61,23 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
       return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: false });
     }
   }
+}
+
+/** That an order was created more than once, and whom to ask. */
+export function twiceOf({ timesListed }: OrderHistory): string[] {
+  if (timesListed === undefined) return [];
+  return [
+    `Created twice: the API's last list shows it ${timesListed} times.`,
+    "Ask the API's owner to remove all but one.",
+  ];
+}
+
+/** Why there are more attempts than `delivery.attempts` allows. */
+function usedLines({ attempts, used }: OpenOrder, state: OrderHistory['state']): string[] {
+  if (attempts === used || (state !== 'retry' && state !== 'failed')) return [];
+  const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts.`;
+  const others = 'attempts that say nothing about the order, such as HTTP 429 or a refused connection';
+  return [`${few} Not counted: ${others}, and attempts before a retry.`];
 }
 
 const correctIn = (batch: string, { reports, into }: Place) => [

@@ -95,6 +95,42 @@ async function inReport(number: string, folder: string, context: OperatorContext
   });
 }
 
+/** A file of which `skipWhere` or `onlyWhere` left out an order that was sent, and the first line that has it. */
+export type LeftOutIn = Pick<Appearance, 'batch' | 'source' | 'file' | 'startedAt'> & { line: number };
+
+/** Reports in which orders that were left out are looked for, where not all reports are read anyway. */
+const MOST_REPORTS = 200;
+
+/** The files that leave an order out after it was sent, as their reports name it, oldest first. */
+export async function findLeftOut(number: string, { config }: OperatorContext, all: boolean): Promise<LeftOutIn[]> {
+  const names: string[] = await readdir(config.reports.path).catch(() => []);
+  const known = names.filter((one) => claimTimeOf(one) !== undefined).sort();
+  const looked = all ? known : known.slice(-MOST_REPORTS);
+  const found: LeftOutIn[] = [];
+  for (const name of looked) {
+    const report = await readReport(join(config.reports.path, name)).catch(() => undefined);
+    if (report?.leftOut === undefined || report.environment !== config.environment) continue;
+    const { batch, source, file, startedAt, leftOut } = report;
+    const one = leftOut.first.find(({ purchaseOrderNumber }) => purchaseOrderNumber === number);
+    if (one !== undefined) found.push({ batch, source, file, startedAt, line: one.line });
+  }
+  return found;
+}
+
+export function leftOutEvent({ batch, source, file, startedAt, line }: LeftOutIn) {
+  const text = `left out of ${file} (source ${source}), line ${line}, by skipWhere or onlyWhere, batch ${batch}`;
+  return { at: Date.parse(startedAt), text };
+}
+
+/** What a person does about an order that the newest of its files leaves out. */
+export function leftOutNote({ leftOut = [], appearances }: LeftOutFacts): string | undefined {
+  const last = leftOut.at(-1);
+  if (last === undefined || appearances.some(({ startedAt }) => startedAt > last.startedAt)) return undefined;
+  return `${last.file} now leaves it out (skipWhere or onlyWhere). po-sync did not cancel it: inform the supplier if it is not wanted.`;
+}
+
+type LeftOutFacts = { leftOut?: readonly LeftOutIn[]; appearances: readonly Appearance[] };
+
 async function deadLettersOf(
   number: string,
   folder: string,

@@ -1,4 +1,4 @@
-import { counted, iso, outcomeWord } from '../../core/format.ts';
+import { iso, outcomeWord } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
@@ -10,7 +10,7 @@ import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress
 import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { type Appearance, findAppearances, sentBy } from './appearances.ts';
+import { type Appearance, findAppearances, findLeftOut, type LeftOutIn, sentBy } from './appearances.ts';
 import type { SearchFile } from './file-search.ts';
 import { notSent } from './in-progress.ts';
 import type { OrderContent } from './order-content.ts';
@@ -33,6 +33,8 @@ export type OrderHistory = {
   timesListed?: number;
   operatorActions: OperatorAction[];
   appearances: Appearance[];
+  /** Files that leave it out by `skipWhere` or `onlyWhere` after it was sent; absent for none. */
+  leftOut?: LeftOutIn[];
   /** Its items, where they were asked for. */
   content?: OrderContent;
 };
@@ -73,18 +75,20 @@ export async function explainOrder(
   reports: 'all' | readonly string[] = 'all',
 ): Promise<OrderHistory> {
   const { ledger, batches } = context;
-  const [[known], [timesListed], ownActions, reported, unreported] = await Promise.all([
+  const [[known], [timesListed], ownActions, reported, unreported, leftOut] = await Promise.all([
     ledger.lookup([order]),
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
     findAppearances(order, context, reports === 'all' ? undefined : await batchesOf(order, context, reports)),
     appearancesInProgress(order, context),
+    findLeftOut(order, context, reports === 'all'),
   ]);
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
   const isNew = ({ batch }: Appearance) => batch !== own && reported.every((one) => one.batch !== batch);
   const appearances = [...reported, ...unreported.filter(isNew)];
   const operatorActions = [...ownActions, ...(await cancellations(appearances, ownActions, batches))];
-  const base = { order, ...(timesListed === undefined ? {} : { timesListed }), operatorActions, appearances };
+  const more = { ...(timesListed !== undefined && { timesListed }), ...(leftOut.length > 0 && { leftOut }) };
+  const base = { order, ...more, operatorActions, appearances };
   switch (known?.kind) {
     case undefined:
     case 'nothing':
@@ -219,14 +223,6 @@ function endKey({ at, by, who = '' }: Pick<Closed, 'at' | 'by' | 'who'>): string
 export function actionText({ what, who }: Pick<OperatorAction, 'what' | 'who'>): string {
   if (what === 'discarded') return `content that waited for a person was discarded by ${who}`;
   return `${what === 'rebuilt' ? closingWord(what) : what} by ${who}`;
-}
-
-/** Why there are more attempts than `delivery.attempts` allows. */
-export function usedLines({ attempts, used }: OpenOrder, state: OrderHistory['state']): string[] {
-  if (attempts === used || (state !== 'retry' && state !== 'failed')) return [];
-  const few = `${used} of ${counted(attempts, 'attempt')} ${used === 1 ? 'counts' : 'count'} toward delivery.attempts.`;
-  const others = 'attempts that say nothing about the order, such as HTTP 429 or a refused connection';
-  return [`${few} Not counted: ${others}, and attempts before a retry.`];
 }
 
 /** The history in JSON output: times become ISO 8601, as in the reports. */
