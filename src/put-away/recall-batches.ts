@@ -15,7 +15,6 @@ import { createLetterSearch, type LetterIn, readDeadLettersIfAny } from '../repo
 import { pages } from '../report/lines.ts';
 import { asCameBack, type CameBackIn, readCameBack } from '../report/read-corrections.ts';
 import { type Report, readFinished, reportNames } from '../report/report.ts';
-
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
 import { createDoubtRecall, createReportedClosing } from './recall-dead-letters.ts';
 
