@@ -139,7 +139,11 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
       { name: 'Field', show: (order) => data(visible(order.field, MOST_NAME)), kind: 'data' },
       differs((order) => order.field),
     ],
-    [{ name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' }, occurs((order) => order.value)],
+    // The number itself is in the column before.
+    [
+      { name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' },
+      occurs(({ value, number }) => (value === number ? '' : value)),
+    ],
     [
       { name: 'Items', show: ({ refusedItems }) => data(visible(refusedItems, MOST_ITEMS)), kind: 'data' },
       occurs((order) => order.refusedItems),

@@ -168,11 +168,11 @@ export function pageAlone(
 ): string {
   const named = page
     .replace(IN_REPORT, (_, name: string) => html`<code>${name}</code>`.markup)
-    .replace(IN_REPORTS, (_, batch: string) => html`<code>${batch}</code>`.markup)
+    .replace(IN_REPORTS, '$1')
     .replace(FIX_LINK, (_, name: string) => html`<b>${fixNameOf(name)}</b>`.markup);
   if (named === page) return page;
   const place = home === undefined ? html`page of this file` : html`<a href="${home}">page of this file</a>`;
-  const note = html`<p class="soft">This is a copy from the dashboard. The files that it names are there, on the ${place}; reports of other files are on their own pages.</p>`;
+  const note = html`<p class="lead soft">This is a copy from the dashboard. The files that it names are there, on the ${place}; reports of other files are on their own pages.</p>`;
   return named.replace('</header>', () => `${note.markup}\n</header>`);
 }
 

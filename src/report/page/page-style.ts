@@ -66,7 +66,7 @@ rect.care { fill: var(--care); } rect.stripe { fill: var(--stripe); } rect.gap {
 .help li + li { margin-top: 0.3rem; }
 .next li::marker { color: var(--soft); font-variant-numeric: tabular-nums; }
 .next li { text-wrap: pretty; }
-.next li > code:not(.command) { white-space: nowrap; }
+.next li > code:not(.command, [data-inbox]) { white-space: nowrap; }
 .next code { background: var(--paper); border-radius: 3px; padding: 0.1em 0.3em; }
 .next .command { padding: 0.3em 0.6em; }
 a.fix { font-weight: 600; }
@@ -133,16 +133,20 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
 
 @media print {
   :root { --paper: #fff; --sheet: #fff; --ink: #000; --soft: #444; --rule: #bbb; --done: #2a7458; --care: #96211c; --care-tint: #fff; --care-rule: #96211c; --idle: #777; --stripe: #e3a5a2; color-scheme: light; }
-  @page { margin: 16mm; }
-  body { font-size: 10pt; } td time { white-space: normal; } th:last-child, td:last-child { padding-right: 0; }
+  @page { margin: 14mm 16mm; }
+  /* All sizes follow it: a report of few orders takes one page. */
+  html { font-size: 10pt; } body { line-height: 1.4; } td time { white-space: normal; } th:last-child, td:last-child { padding-right: 0; }
   main { max-width: none; padding: 0; }
-  section, footer { margin-top: 1.3rem; }
+  section, footer { margin-top: 1.1rem; } h2 { margin-bottom: 0.5rem; } .counts { margin: 0.7rem 0 0.5rem; } footer { padding-top: 0.7rem; }
+  .stops { display: flex; flex-wrap: wrap; column-gap: 2rem; } .stops time { min-width: 0; margin-right: 0.3rem; }
+  footer dl { grid-template-columns: repeat(4, 1fr); gap: 0.4rem 1.2rem; }
   .help { display: none; }
   .bar, .swatch, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .next, .group { padding: 0.6rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
+  .group header { margin-bottom: 0.4rem; } .group + .group { margin-top: 0.5rem; } .tally { margin: 0; }
+  .next, .group { padding: 0.5rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
   .next .command, .next code { padding-inline: 0; }
   .group header, h2, .command, .stops li, footer dl > div { break-inside: avoid; }
-  h2, .group header, .line { break-after: avoid; } .more, .next .command { break-before: avoid; }
+  h2, .group header, .line { break-after: avoid; } .more, .next .command, footer > p, footer dl > :nth-child(n+5) { break-before: avoid; }
   p, .next li, td > div { orphans: 3; widows: 3; } colgroup:has(.prose) col.data:not(.items) { width: 16%; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }

@@ -58,6 +58,12 @@ it('what all messages of a group end with is said once, in its title', () => {
   expect(text.split('and may belong to this order.').length - 1).toBe(4);
 });
 
+it('the number of an order is shown once, also where it is the wrong value', () => {
+  const total = (line: number, value: string) => wrong(rows(line, ['Summe', '', '9']), problem(line, { value }));
+  expect(pageOf([total(2, 'Summe')])).not.toContain('>Value</th>');
+  expect(pageOf([total(2, 'Summe'), total(3, '9')])).toContain('>Value</th>');
+});
+
 it('the lead says that the others are done', () => {
   const one = dead(order(2), 'refused', '400', 'No');
   expect(textOf(pageOf([one, done(order(3))]))).toContain('The other order is done.');
