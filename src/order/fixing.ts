@@ -87,11 +87,13 @@ const SOME_TAKEN = 'Those whose number is accepted or in progress cannot be sent
 /** A dead letter as it is judged before it is discarded. `already`: that another file has it. */
 type ToDiscard = { kind: DeadLetterKind; already?: string; problems?: readonly { code: string; message?: string }[] };
 
-/** What discarding these orders does not do. */
-export function discardedAgain(letters: readonly ToDiscard[]): string {
+/** What discarding these orders does not do. `nameless`: how many of them are rows without an order number. */
+export function discardedAgain(letters: readonly ToDiscard[], nameless = 0): string {
+  if (nameless > 0 && nameless === letters.length) return 'The next file with such a row needs a person again.';
+  const rows = nameless === 0 ? '' : ' The next file with a row without an order number needs a person again.';
   const taken = letters.filter(isTaken).length;
-  if (taken === 0) return DISCARDED_AGAIN;
-  return taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}`;
+  if (taken === 0) return `${DISCARDED_AGAIN}${rows}`;
+  return taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
 }
 
 const isTaken = ({ kind, already, problems = [] }: ToDiscard): boolean =>

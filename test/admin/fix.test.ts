@@ -680,7 +680,7 @@ it('the form asks for one of the readings of a quantity, and names neither the f
 });
 
 it('after a correction, the page of the order leads to the next one that needs a person', async () => {
-  const ids = await drop('next.csv', `${HEAD}\nPO-191,NEW,A,x\nPO-192,NEW,A,x\n`);
+  const ids = await drop('next.csv', `${HEAD}\nPO-191,NEW,A,x\nPO-192,NEW,A,x\nSumme,NEW,,9\n`);
   const first = pathOf(ids.get('PO-191'));
   const { text } = await person.page(first);
   expect(text).not.toContain('The next one');
@@ -689,4 +689,8 @@ it('after a correction, the page of the order leads to the next one that needs a
   expect((await person.page(first)).text).toContain(next);
   await until('the closing', async () => (await person.call('GET', first)).body['closed'] !== undefined);
   expect((await person.page(first)).text).toContain(next);
+  await person.submit(`${pathOf(ids.get('PO-192'))}/discard`, {});
+  expect((await person.page(pathOf(ids.get('PO-192')))).text).toMatch(
+    /The next one that needs you: <a href="[^"]*">A row with the label Summe<\/a>/,
+  );
 });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { messageOf } from '../../src/admin/dashboard/letter-message.ts';
 import { keptOf } from '../../src/admin/read-model/kept-letter.ts';
 import { problem, rows, wrong } from '../support/reported.ts';
 
@@ -23,4 +24,17 @@ it('an order whose number another file has in another spelling counts as in anot
       'order a-900 differs from A-900, which is accepted from "monday.csv" with the same items, only in case, spaces or leading zeros',
     items: 'A × 1',
   });
+});
+
+it('a list says once that another file has an order, and what to do', () => {
+  const message =
+    'order a-900 differs from A-900, which is accepted from "monday.csv" (batch x-1) with the same items, only in case, spaces or leading zeros. If it is the same order, discard it. If it is another order, write confirmed into _error_check of the fix file';
+  const { deadLetter } = wrong(
+    rows(2, ['a-900', 'A', '1']),
+    problem(2, { code: 'other-spelling', field: '', message }),
+  );
+  const { markup } = messageOf(deadLetter ? keptOf(deadLetter, FROM).row : { purchaseOrderNumber: '', message: '' });
+  expect(markup.replace(/<div.*/s, '')).toBe(
+    '<strong>Order a-900 differs from A-900, which is accepted from &quot;monday.csv&quot; with the same items, only in case, spaces or leading zeros.</strong> If it is the same order, discard it. If it is another order, check &quot;This row is correct as it is&quot;',
+  );
 });

@@ -145,6 +145,8 @@ it('the page of a plan counts rows without an order number apart, like the list,
   expect((await person.page('/dead-letters?q=rows.csv')).text).toContain(`<p>${counted} need a person.`);
   expect(text).toContain(`<h1>Discard ${counted}</h1>`);
   expect(text).toContain(`>Discard ${counted}</button>`);
+  expect(text).toContain('<th scope="col">orders and rows</th>');
+  expect(text).toContain('The next file with a row without an order number needs a person again.');
   expect((await place.run(['dead-letters', 'discard', '--dry-run'])).out).toContain(
     `and 2 rows without an order number`,
   );
@@ -153,6 +155,8 @@ it('the page of a plan counts rows without an order number apart, like the list,
   expect(total).toContain('<h1>A row with the label Summe</h1>');
   expect(total).toContain('This row is not sent from this file');
   expect(total).not.toMatch(/History of the order|order Summe|discarded order again/);
+  expect(total).toMatch(/<h2>Discard it<\/h2>.*<h2 id="correct">Correct it<\/h2>.*<h2>Other ways<\/h2>/s);
+  expect(total).toContain('has no article; discard it or ask your operator');
 });
 
 it.each([

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  discardedAgain,
   ERROR_COLUMNS,
   errorColumnOf,
   fixNote,
@@ -143,4 +144,11 @@ describe('the steps of an open dead letter', () => {
     const wrong = { kind: 'invalid', problems: [{ code: 'empty' }] } as const;
     expect(openSteps('1', wrong, { correct, isSent: false })).toEqual(correct);
   });
+});
+
+it('a row without an order number is not said to be sent again when it was discarded', () => {
+  const rows = [{ kind: 'invalid' as const }, { kind: 'invalid' as const }];
+  expect(discardedAgain(rows, 2)).toBe('The next file with such a row needs a person again.');
+  expect(discardedAgain(rows, 1)).toMatch(/can send it: .* The next file with a row without an order number needs/);
+  expect(discardedAgain(rows)).not.toContain('row');
 });

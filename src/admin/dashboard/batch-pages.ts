@@ -234,7 +234,9 @@ function outcomes({ batch, standing }: BatchView, nameless: number): Html | unde
 /** An unreadable file has no orders. */
 function ordersHead({ batch, standing }: BatchView, url: URL): Html | undefined {
   if (standing === 'unreadable' && totalOrders(batch) === undefined) return undefined;
-  const form = filterForm(url, batchPath(batch.batch), [select(url, 'outcome', 'Outcome', OUTCOMES)]);
+  const form = filterForm(url, batchPath(batch.batch), [
+    select(url, 'outcome', 'Outcome', OUTCOMES, OUTCOMES.map(outcomeWord)),
+  ]);
   return html`<h2>Orders</h2>${batch.state === 'done' ? form : html`<p>Listed when the batch is finished.</p>`}`;
 }
 

@@ -46,7 +46,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/dead-letters', [
     textField(url, 'q', 'Order, article or text'),
-    select(url, 'kind', 'Kind', KINDS),
+    select(url, 'kind', 'Kind', KINDS, KINDS.map(outcomeWord)),
     select(url, 'source', 'Source', names),
     select(url, 'already', 'Already in another file', ['true'], ['yes']),
     ...['signature', 'batch'].flatMap((name) => (url.searchParams.get(name) ? [textField(url, name, name)] : [])),

@@ -19,7 +19,7 @@ import { idOf } from '../read-model/letter-id.ts';
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm, inProgressBox, nextOrder } from './letter-message.ts';
+import { inForm, inProgressBox, nameOf, nextOrder } from './letter-message.ts';
 import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
@@ -58,13 +58,6 @@ ${acts?.others}`;
 
 /** Seconds until the page of an order whose fix file waits looks again. */
 const WAITING = 5;
-
-/** What the page is about. A totals row has a label where others have a number. */
-function nameOf(letter: FullLetter): string {
-  const { purchaseOrderNumber: number } = letter;
-  if (!isNameless(letter)) return number || 'An order without a number';
-  return number === '' ? 'A row without an order number' : `A row with the label ${number}`;
-}
 
 /** The order that a row without a number may belong to, or the rows that may belong to an order. */
 async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<Html | undefined> {
@@ -159,7 +152,7 @@ function itemsIn(content: unknown): readonly Item[] {
 
 /**
  * What a person can do with this kind. An invalid order is corrected in its fix file. `first`: what settles it most often,
- * before the form: no correction of an order in conflict can be sent with its number.
+ * before the form: no correction of an order in conflict can be sent with its number, and a totals row is no order.
  */
 function actions(
   letter: FullLetter,
@@ -188,9 +181,9 @@ function actions(
           }),
         ]
       : [];
-  const isLabel = number !== '' && isNameless(letter);
-  const name = number === '' || isLabel ? 'This row' : number;
-  const again = isLabel ? 'The next file with such a row needs a person again.' : discardedAgain([{ kind, problems }]);
+  const isRow = isNameless(letter);
+  const name = isRow ? 'This row' : number || 'This order';
+  const again = discardedAgain([{ kind, problems }], isRow ? 1 : 0);
   const sure = `${name} is not sent from this file, and is removed from its fix file. This cannot be undone. ${again}`;
   const discard = kind === 'inDoubt' || !isFree ? undefined : act(`${path}/discard`, 'Discard', { sure, tone: 'bad' });
   const fix = html`<p>You can also download the fix file of ${link(batchPath(batch), 'its batch')}, edit it and ${hasInbox ? 'drop it into the inbox' : html`${link('/upload', 'upload')} it`}.</p>`;
@@ -198,6 +191,7 @@ function actions(
   const title = kind === 'inDoubt' ? 'Settle it' : 'Other ways';
   const others = (last: Html | undefined) =>
     html`<section class="screen"><h2>${title}</h2>${kind === 'inDoubt' ? doubt : isEarly ? undefined : fix}<div class="acts">${sends}${settles}${last}</div></section>`;
-  if (kind !== 'conflict' || discard === undefined) return { others: others(discard) };
+  const isFirst = kind === 'conflict' || (isRow && number !== '');
+  if (!isFirst || discard === undefined) return { others: others(discard) };
   return { first: html`<section class="screen"><h2>Discard it</h2>${discard}</section>`, others: others(undefined) };
 }

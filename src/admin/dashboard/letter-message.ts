@@ -5,8 +5,9 @@ import { problemText } from '../../order/record.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
-import { addError, byWeight, type ErrorGroups } from '../../report/story.ts';
+import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
+import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
 import { batchPath, letterPath, link } from './parts.ts';
 
 export const CORRECT_AS_IT_IS = 'This row is correct as it is';
@@ -27,6 +28,7 @@ export function inForm(message: string, number: string): string {
     .replace(' of its rows in the fix file', ' in each of its rows')
     .replace(/: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter)?(?=\.)/, '')
     .replace('In a fix file, also write', 'Also write')
+    .replace('discard it in the dashboard or ask', 'discard it or ask')
     .replace('drop it in a fix file without that row', 'send it as it is')
     .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
 }
@@ -36,8 +38,12 @@ type Shown = { purchaseOrderNumber: string; field?: string; message: string; ite
 /** What is wrong with one order of a list, its items, and that another file has it. */
 export function messageOf({ purchaseOrderNumber, field = '', message, items, already }: Shown): Html {
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
-  const other = already === undefined ? undefined : html`<div><strong>${already.replace(/^t/, 'T')}</strong></div>`;
-  return html`${inForm(problemText({ field, message }), purchaseOrderNumber)}${own}${other}`;
+  const text = inForm(problemText({ field, message }), purchaseOrderNumber);
+  if (already === undefined) return html`${text}${own}`;
+  const said = already.replace(/^[a-z]/, (first) => first.toUpperCase());
+  // Its message may be only that, and what to do.
+  if (withoutRemedy(message) === already) return html`<strong>${said}.</strong> ${remedyIn(text)}${own}`;
+  return html`${text}${own}<div><strong>${said}</strong></div>`;
 }
 
 /** Leads from an order that needs nobody any more to the one below it in the list, or to the list. */
@@ -45,8 +51,16 @@ export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
   const { letters } = await api.tables();
   const [next] = (await letters.page({}, 1, id)).items;
   if (next === undefined) return html`<p>${link('/dead-letters', 'Orders that need you')}</p>`;
-  const number = next.purchaseOrderNumber || 'a row without an order number';
-  return html`<p>The next one that needs you: ${link(letterPath(next.id), number)}</p>`;
+  const { field = '', value = '', code, message, location } = next;
+  const name = nameOf({ ...next, problems: [{ line: location.line, field, value, code, message }] });
+  return html`<p>The next one that needs you: ${link(letterPath(next.id), name)}</p>`;
+}
+
+/** What the page of an order is about. A totals row has a label where others have a number. */
+export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
+  const { purchaseOrderNumber: number } = letter;
+  if (!isNameless(letter)) return number || 'An order without a number';
+  return number === '' ? 'A row without an order number' : `A row with the label ${number}`;
 }
 
 /** Which file has the order in progress, and how to stop it. Discarding it here would not. */

@@ -79,7 +79,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
 ${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
 ${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only orders that po-sync knows are compared.</p>`}
 <h2>${isOver ? 'What happened' : 'What happens'}</h2>
-${table('Counts', ['orders', isOver ? 'result' : 'plan'], rows)}
+${table('Counts', [plan.nameless === 0 ? 'orders' : 'orders and rows', isOver ? 'result' : 'plan'], rows)}
 ${mayOperate && state === 'ready' ? confirmation(plan, confirm) : undefined}
 ${mayOperate && state === 'running' ? actForm({ action: `/plans/${plan.id}/stop`, back: `/plans/${plan.id}`, button: 'Stop', tone: 'bad' }) : undefined}
 <h2>${isOver ? 'Results' : 'The first orders'}</h2>
@@ -113,7 +113,7 @@ function confirmation(plan: Plan, confirm: string | undefined): Html {
     ...(action === 'discard' ? { tone: 'bad' } : {}),
   });
   const planned = plan.items.filter(({ verdict }) => DOES.has(verdict));
-  const again = action === 'discard' ? ` ${discardedAgain(planned)}` : '';
+  const again = action === 'discard' ? ` ${discardedAgain(planned, plan.nameless)}` : '';
   return html`<p>Only these orders are affected. An order that changes in the meantime is skipped.${again}</p><div class="acts">${act}</div>`;
 }
 

@@ -53,7 +53,7 @@ const IN_ANOTHER = [NUMBER_KNOWN, ROW_KNOWN, OTHER_SPELLING];
 export function alreadyText({ kind, payload, known, problems = [] }: DeadLetter): string | undefined {
   if (kind === 'conflict') return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
   const found = problems.find(({ code }) => IN_ANOTHER.includes(code));
-  return found && plain(found.message);
+  return found && withoutRemedy(found.message);
 }
 
 /** They are compared with those of the order that another file has. */
@@ -63,9 +63,18 @@ function ownItems({ kind, code, payload }: DeadLetter): string {
 
 const NOT_READ = 'the items of the order that is already known cannot be read';
 
-function plain(message: string): string {
-  const text = message.replace(/ \(batch [\w.-]*\)/, '').replace(/\. (?:If|Discard|Wait) .*$/s, '');
+/** Begins what to do with an order that another file has. */
+const REMEDY = /\. (?=(?:If|Discard|Wait) )/;
+
+/** A message about such an order without the batch of the other file, and without what to do. */
+export function withoutRemedy(message: string): string {
+  const [text = ''] = message.replace(/ \(batch [\w.-]*\)/, '').split(REMEDY);
   return text.slice(0, LONGEST).toWellFormed();
+}
+
+/** What such a message says to do. */
+export function remedyIn(message: string): string {
+  return message.split(REMEDY).slice(1).join('. ');
 }
 
 function differenceText(own: readonly Item[], known: readonly Item[]): string {
