@@ -75,9 +75,8 @@ export type BatchFilter = {
 export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unreadable';
 
 /**
- * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about that
- * file any more. `lost`: it is not where it was put away. `endedWith`: the counts of the report of a cancelled batch that
- * ended before Redis lost data; it ends again when po-sync has found that.
+ * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about it any
+ * more. `lost`: it is not where it was put away. `endedWith`: as its report counts it, where Redis lost that it ended.
  */
 export type BatchView = {
   batch: Batch;
@@ -158,7 +157,8 @@ export async function viewOf(found: Batch, context: Pick<OperatorContext, 'confi
   const report = join(context.config.reports.path, batch.batch);
   const standing = standingOf(batch);
   if (standing !== 'unreadable') {
-    const ended = batch.cancelled && batch.state !== 'done' ? await finishedReport(report) : undefined;
+    const isUnended = batch.state !== 'done' && !isFinished(batch);
+    const ended = batch.cancelled && isUnended ? await finishedReport(report) : undefined;
     return { batch, standing, report, ...(ended && { endedWith: ended.counts }) };
   }
   const written = await readReport(report);
