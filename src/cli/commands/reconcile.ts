@@ -155,18 +155,24 @@ function differingHint({ differing }: Differences, isPending: boolean): string {
   return repair + differingSteps({ differing });
 }
 
+/** Maximum number of orders that a command names. */
+const IN_COMMAND = 10;
+
 /** What a person can do about orders that a repair does not change. */
 function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
   const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
   const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
   const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
   const numberIn = (some: Differences['differing']) => (some.length === 1 ? (some[0]?.order ?? '') : 'NUMBER');
+  const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${order}`);
+  const others = conflict.length - options.length;
+  const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
   const each = (some: Differences['differing']) => (some.length === 1 ? 'the order' : 'each order');
   return [
     accepted.length === 0 ? '' : ` Ask the owner of the API${about}.`,
     conflict.length === 0
       ? ''
-      : ` Run po-sync dead-letters discard --order ${numberIn(conflict)} for ${each(conflict)} in conflict, or give it another number in its fix file if it really is another order.`,
+      : ` Run po-sync dead-letters discard ${discarded}, or give ${conflict.length === 1 ? 'it another number in its fix file if it really is another order' : 'each another number in its fix file if it really is another order, and leave it out of this command'}.`,
     inDoubt.length === 0
       ? ''
       : ` Check ${each(inDoubt)} in doubt at the API, and run po-sync dead-letters resolve ${numberIn(inDoubt)} --as accepted if it is the right one.`,

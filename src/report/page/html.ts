@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/fields.ts';
-import { moment, timeOfDay } from '../../core/format.ts';
+import { count, moment, timeOfDay } from '../../core/format.ts';
 import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import { escapeHidden } from '../../order/text.ts';
 
@@ -114,6 +114,18 @@ export function fixLinks(names: readonly string[]): Html {
 /** A command on its own line, which breaks only between words. */
 export function command(...words: readonly string[]): Html {
   return html`<code class="command">${words.map((word) => html`<span>${shellWord(word)}</span> `)}</code>`;
+}
+
+/** One command that discards orders, at most ten; a person leaves out those that are to be kept. */
+export function discardCommand(orders: readonly { number: string }[], total: number): Html {
+  const options = orders.slice(0, 10).flatMap(({ number }) => ['--order', number]);
+  const keep = total > 1 ? 'Leave out each order that you keep. ' : undefined;
+  return html`${command('po-sync', 'dead-letters', 'discard', ...options)}${keep}${moreOf(total, options.length / 2)}`;
+}
+
+/** That what is shown for some orders is the same for the others. */
+export function moreOf(total: number, shown: number): Html | undefined {
+  return total > shown ? html`<span class="soft">and the same for ${count(total - shown)} more.</span> ` : undefined;
 }
 
 /** A word, quoted for a shell if necessary. */

@@ -13,6 +13,7 @@ import { isCancelled, isForExport, type Report } from '../report.ts';
 import { type AffectedOrder, type ErrorGroup, type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import {
   command,
+  discardCommand,
   fileAndBatch,
   fixLinks,
   type Html,
@@ -21,6 +22,7 @@ import {
   html,
   inboxText,
   into,
+  moreOf,
   timeText,
   visible,
 } from './html.ts';
@@ -194,7 +196,7 @@ function compareSpellings(open: Open, report: Report, fixFiles: readonly string[
   });
   const more = open.count > pairs.length && pairs.length > 0 ? ` and ${count(open.count - pairs.length)} more` : '';
   const [has, its, it] = open.count === 1 ? ['that has', 'its', 'it'] : ['that have', 'their', 'each of them'];
-  return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>${CONFIRMED}</code> into <code>_error_check</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Compare the ${orders(open.count)} ${has} ${its} number in another spelling already:</b> ${pairs}${more}. The message says which file has the other order, and whether the items are the same. If that order is in progress, wait for its outcome first. If it is the same order with the same items, discard ${it} in the dashboard, or ask your operator. With other items, enter the number of the other order to see both contents, and agree on the change with the supplier. If it really is another order, write <code>${CONFIRMED}</code> into <code>_error_check</code> of its rows in ${fixLinks(fixFiles)} and drop it${into(report)}, check "This row is correct as it is" on its page in the dashboard, or enter another number. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
 /** The fix file has them too: what it leaves out stays open. */
@@ -209,7 +211,7 @@ function correct(what: string, report: Report, fixFiles: readonly string[]): Htm
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number was already sent with different items, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'discard', '--order', number))}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number was already sent with different items, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
 /** The same content was read before: what differs now was probably corrected since. */
@@ -223,8 +225,11 @@ function retry(number: number, batch: string): Html {
   return html`<b>Send ${orders(number)} again</b> when the API works. Your operator does this: ${command('po-sync', 'dead-letters', 'retry', '--batch', batch, '--kind', 'failed')}`;
 }
 
-function decide(open: Open): Html {
-  return html`<b>Decide on ${orders(open.count)} in doubt.</b> Your operator checks whether the API has ${open.count === 1 ? 'it' : 'each of them'}. If it does: ${forEach(open, (number) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'))} If it does not, use <code>--as resend</code>.`;
+function decide({ count: total, orders: all }: Open): Html {
+  const resolve = all
+    .slice(0, NUMBERS_SHOWN)
+    .map(({ number }) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'));
+  return html`<b>Decide on ${orders(total)} in doubt.</b> Your operator checks whether the API has ${total === 1 ? 'it' : 'each of them'}. If it does: ${resolve}${moreOf(total, resolve.length)} If it does not, use <code>--as resend</code>.`;
 }
 
 /** Open dead letters: how many, and the first of them. */
@@ -240,10 +245,4 @@ function openOf(groups: ErrorGroups, kind: DeadLetterKind): Open {
 
 function openIn(groups: readonly ErrorGroup[]): AffectedOrder[] {
   return groups.flatMap(({ orders }) => orders.filter(({ closed }) => !closed));
-}
-
-function forEach({ count: total, orders }: Open, show: (number: string) => Html): Html {
-  const shown = orders.slice(0, NUMBERS_SHOWN).map(({ number }) => number);
-  const others = total - shown.length;
-  return html`${shown.map(show)}${others > 0 ? html`<span class="soft">and the same for ${count(others)} more.</span> ` : undefined}`;
 }

@@ -258,6 +258,20 @@ describe('what to do next', () => {
     expect(text).toMatch(/po-sync\s+dead-letters\s+resolve\s+PO-4\s+--as\s+accepted/);
   });
 
+  it('one command discards several orders in conflict, ten at most', () => {
+    const conflicts = (most: number) =>
+      textOf(
+        pageOf(Array.from({ length: most }, (_, i) => dead(order(i + 2), 'conflict', 'conflict', 'Other content'))),
+      );
+    expect(conflicts(2)).toMatch(
+      /po-sync dead-letters discard --order PO-\d --order PO-\d Leave out each order that you keep\./,
+    );
+    const many = conflicts(12);
+    expect(many.match(/dead-letters discard/g)).toHaveLength(1);
+    expect(many.match(/--order/g)).toHaveLength(10);
+    expect(many).toContain('and the same for 2 more.');
+  });
+
   it('there are no steps when everything is settled', () => {
     const one = dead(order(2), 'refused', '400', 'No');
     if (one.deadLetter) one.deadLetter.closed = { at: AT, by: 'discard' };
