@@ -1,11 +1,17 @@
 import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
+import type { Mapping } from '../config/config.ts';
 import type { PoSyncError } from '../core/errors.ts';
 import type { Stamp } from '../core/regular-file.ts';
+import { shorten } from '../order/text.ts';
 import { readBytes } from './bytes.ts';
-import { readingsOfBytes } from './code-pages.ts';
+import { isUncertain, readingsOfBytes } from './code-pages.ts';
+import type { Columns } from './columns.ts';
+import { csvFormat } from './csv/csv-format.ts';
 import { readContent } from './decoder.ts';
 import { type Encoding, EncodingFault, hasUtf8Letters, type Utf8Evidence, valueAround } from './encoding.ts';
+import type { OpenFile, RecordPage } from './format.ts';
+import type { Reading } from './inspection.ts';
 import type { Sniffed } from './sniff.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -112,26 +118,72 @@ export async function encodingError(
   return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 
-/** The warning that a file is read by a guess, with the readings of the first value that is not UTF-8. */
-export async function guessWarning(
+/** What a person should know about a doubtful encoding; `unsent`: the text if no value that is sent depends on it. */
+export type EncodingDoubt = { text: string; unsent?: string };
+
+/** That a file is read by a guess, with the readings of the first value that is not UTF-8. */
+export async function guessDoubt(
   handle: FileHandle,
   stamp: Stamp,
   gzip: boolean,
   fault: EncodingFault,
-): Promise<string> {
+): Promise<EncodingDoubt> {
   const { line, readings } = await placeOf(handle, stamp, gzip, fault);
-  return `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held: enter the right value in the fix file, or write confirmed into _error_check. If all files are like this, ask your operator to set encoding in the mapping of the source.`;
+  const unsent =
+    'The file is not UTF-8 and is read as windows-1252, which is a guess. Nothing that is sent depends on it: other letters are only in';
+  const text = `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held: enter the right value in the fix file, or write confirmed into _error_check. If all files are like this, ask your operator to set encoding in the mapping of the source.`;
+  return { text, unsent };
 }
 
-/** The warning that few letters show the encoding. */
-export function weakWarning(evidence: Utf8Evidence): string[] {
+/** That few letters show the encoding. */
+export function weakDoubt(evidence: Utf8Evidence): EncodingDoubt | undefined {
   const { letters, value } = evidence.weak() ?? {};
-  if (value === undefined) return [];
+  if (value === undefined) return undefined;
   const count = letters === 1 ? 'Only one letter shows' : `Only ${letters} letters show`;
   const readings = `${value.toString()} (utf-8) · ${readingsOfBytes(value)}`;
-  return [
-    `${count} that the file is UTF-8: ${readings}. If the value is an order number or an article, and another reading is right, set encoding in the mapping.`,
-  ];
+  const text = `${count} that the file is UTF-8: ${readings}. If the value is an order number or an article, and another reading is right, set encoding in the mapping.`;
+  return { text };
+}
+
+/** The warnings of a doubt; reads a table again, unless a value that is sent shows soon that it matters. */
+export async function doubtTexts(
+  doubt: EncodingDoubt | undefined,
+  file: OpenFile,
+  reading: Reading,
+  mapping: Mapping,
+): Promise<string[]> {
+  if (doubt === undefined) return [];
+  const { skipRows, skipWhere, onlyWhere, calledOff, lastRow } = mapping;
+  const hasRule = isUncertain(JSON.stringify([skipRows, skipWhere, onlyWhere, calledOff, lastRow]));
+  if (reading.format !== 'csv' || hasRule) return [doubt.text];
+  const names = await unsentWithLetters(csvFormat.read(file, reading, mapping), reading.columns);
+  if (names === undefined) return [doubt.text];
+  if (doubt.unsent === undefined) return [];
+  const where =
+    names.length === 0 ? 'the header or in rows without an order' : `columns that are not sent (${listed(names)})`;
+  return [`${doubt.unsent} ${where}.${names.length === 0 ? '' : SAYS}`];
+}
+
+const SAYS =
+  ' If such a column says which orders are canceled, ask your operator to set encoding in the mapping of the source.';
+
+/** The columns that are not sent and have letters beyond ASCII; undefined when one that is sent has some. */
+async function unsentWithLetters(pages: AsyncIterable<RecordPage>, { at, header }: Columns) {
+  const sent = Object.values(at);
+  const found = new Set<number>();
+  for await (const { records } of pages) {
+    for (const record of records) {
+      if (record.kind !== 'row') continue;
+      if (sent.some((column) => isUncertain(record.cells[column] ?? ''))) return undefined;
+      for (const [i, cell] of record.cells.entries()) if (!found.has(i) && isUncertain(cell)) found.add(i);
+    }
+  }
+  return [...found].sort((a, b) => a - b).map((i) => header[i] ?? `column ${i + 1}`);
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return shorten(names.slice(0, 5).join(', '), 120) + more;
 }
 
 /**

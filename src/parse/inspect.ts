@@ -9,11 +9,13 @@ import { readContent } from './decoder.ts';
 import { EncodingFault, type Utf8Evidence, watchUtf8 } from './encoding.ts';
 import {
   asJson,
+  doubtTexts,
+  type EncodingDoubt,
   encodingError,
-  guessWarning,
+  guessDoubt,
   isSingleByteText,
   refuseFalseDeclaration,
-  weakWarning,
+  weakDoubt,
 } from './fault-place.ts';
 import type { OpenFile } from './format.ts';
 import { FORMATS, formatOf } from './formats.ts';
@@ -46,19 +48,18 @@ async function inspectOpen(handle: FileHandle, mapping: Mapping, options: Inspec
   const sniffed = await sniff(handle, stamp, mapping);
   if (sniffed.isDeclared) await refuseFalseDeclaration(handle, stamp, sniffed);
   const content = mayIgnore(sniffed, mapping) ? await asJson(handle, stamp, sniffed) : { ...sniffed, isGuess: false };
-  const warnings = [...sniffed.warnings];
+  let doubt: EncodingDoubt | undefined;
   try {
     return await pass(handle, stamp, content, mapping, options);
   } catch (error) {
     if (!(error instanceof EncodingFault)) throw error;
     if (!sniffed.isAssumed || !(await isSingleByteText(handle, stamp, sniffed.gzip, error)))
       throw await encodingError(handle, stamp, sniffed, error);
-    if (options.originals?.encoding === undefined)
-      warnings.push(await guessWarning(handle, stamp, sniffed.gzip, error));
+    if (options.originals?.encoding === undefined) doubt = await guessDoubt(handle, stamp, sniffed.gzip, error);
   }
   const written = options.originals?.encoding;
   const fallback = { encoding: written ?? 'windows-1252', isGuess: written === undefined } as const;
-  return await pass(handle, stamp, { ...content, ...fallback, warnings }, mapping, options);
+  return await pass(handle, stamp, { ...sniffed, ...fallback, ...(doubt && { doubt }) }, mapping, options);
 }
 
 /** Whether it is JSON, and nothing but the mapping says that its encoding is one of single bytes. */
@@ -70,7 +71,7 @@ function mayIgnore({ encoding, mark, start }: Sniffed, mapping: Mapping): boolea
 async function pass(
   handle: FileHandle,
   stamp: Stamp,
-  sniffed: Sniffed & { isGuess: boolean },
+  sniffed: Sniffed & { isGuess: boolean; doubt?: EncodingDoubt },
   mapping: Mapping,
   { signal, originals }: InspectOptions,
 ): Promise<Inspection> {
@@ -90,18 +91,20 @@ async function pass(
   const name = formatOf(start, mapping);
   const found = await FORMATS[name].inspect(file, mapping, originals);
   const format = { ...found.shape.format, ...(!isArchive && { encoding }), ...(gzip && { gzip }) };
-  const weak = sniffed.isAssumed && encoding === 'utf-8' ? weakWarning(evidence) : [];
+  const doubt = sniffed.isAssumed && encoding === 'utf-8' ? weakDoubt(evidence) : sniffed.doubt;
+  const reading = readingOf(name, { encoding, mark, gzip, isGuess }, found.reading);
+  const again = { ...file, text: () => readContent(handle, stamp, { encoding, mark, gzip, isGuess, signal }) };
   return {
     shape: { ...found.shape, format, ...(mark > 0 && { bom: true }) },
     records: found.records,
     ...(found.orders !== undefined && { orders: found.orders }),
     bytes: size,
     sha256: hash.digest('hex'),
-    warnings: [...sniffed.warnings, ...weak, ...found.warnings],
+    warnings: [...sniffed.warnings, ...(await doubtTexts(doubt, again, reading, mapping)), ...found.warnings],
     isFixFile: found.isFixFile,
     stamp,
     mapping,
-    reading: readingOf(name, { encoding, mark, gzip, isGuess }, found.reading),
+    reading,
   };
 }
 

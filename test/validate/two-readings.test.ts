@@ -207,12 +207,27 @@ describe('an encoding that is only a guess', () => {
   );
 
   test('is a warning with the readings of the first such value', async () => {
-    const { inspection } = await readText(latin(`${HEADER},text\n1,A,1,x\n2,B,1,Gr\x81n\n`));
+    const { inspection } = await readText(latin(`${HEADER},text\n1,A,1,x\n2,Gr\x81n,1,x\n`));
     expect(inspection.warnings).toEqual([
       expect.stringMatching(
         /which is a guess\. Line 3 can be read as Grün \(cp850\) · .* write confirmed .* set encoding in the mapping/,
       ),
     ]);
+  });
+
+  test('names the columns when other letters are only in some that are not sent', async () => {
+    const { inspection, orders } = await readText(latin(`${HEADER},text,note\n1,A,1,x,x\n2,B,1,Gr\x81n,x\n`));
+    expect(orders.map(({ valid }) => valid)).toEqual([true, true]);
+    expect(inspection.warnings).toEqual([
+      expect.stringMatching(
+        /Nothing that is sent depends on it: other letters .* not sent \(text\)\. If such a column/,
+      ),
+    ]);
+    const weak = await readText(`${HEADER},text\n1,A,1,Grün\n`);
+    expect(weak.inspection.warnings).toEqual([]);
+    const rule = mappingOf({ skipWhere: { text: ['gelöscht'] } });
+    const read = await readText(latin(`${HEADER},text\n1,A,1,gel\x94scht\n`), rule);
+    expect(read.inspection.warnings[0]).toMatch(/which is a guess\. Line 2 can be read as .*gelöscht \(cp850\)/);
   });
 
   test('of a file that also has UTF-8 is unreadable, with the readings', async () => {
