@@ -67,6 +67,17 @@ beforeAll(async () => {
 });
 afterAll(() => place[Symbol.asyncDispose]());
 
+it('the page of a file says that its list lacks what a fix file brought, and no other page does', async () => {
+  const { body } = await person.call('GET', '/batches?state=finished');
+  const says = new Map<string, boolean>();
+  for (const { batch, file } of body['items'] as { batch: string; file: string }[])
+    says.set(
+      file,
+      (await person.page(`/batches/${batch}`)).text.includes('Without those that another file brought later'),
+    );
+  expect(Object.fromEntries(says)).toEqual({ '=week.csv': true, 'fix.csv': false, 'other.csv': false });
+});
+
 const WEEK = ["'=week.csv 3 PO-2 X 2", "'=week.csv 2 PO-1 A 1", "'=week.csv 2 PO-1 '+B 12"];
 
 it('the list has every item of the accepted orders once, as it was sent', async () => {

@@ -67,7 +67,7 @@ export async function leadBackOnError(
 }
 
 /** The items of the orders that went out; a person who cancelled the file has to inform the supplier. */
-export function sentPart({ batch, kind, state, cancelled, counts }: BatchView['batch']): Html | undefined {
+export function sentPart({ batch, kind, state, cancelled, counts, open }: BatchView['batch']): Html | undefined {
   const { accepted } = counts;
   const isShown = kind === 'export' && cancelled && (counts.cancelled > 0 || state !== 'done');
   const again = isShown ? html`<p class="box doubt">${CANCELLED_IN_EXPORT}</p>` : undefined;
@@ -77,10 +77,13 @@ export function sentPart({ batch, kind, state, cancelled, counts }: BatchView['b
     `/items.xlsx?q=${encodeURIComponent(batch)}`,
     'Its accepted orders with articles and quantities, as a spreadsheet',
   );
-  if (!cancelled) return html`<p>${items}</p>`;
+  const later = countNeedingPerson(counts) > open ? html` <span class="quiet">${BROUGHT_LATER}</span>` : undefined;
+  if (!cancelled) return html`<p>${items}${later}</p>`;
   const [were, them] = accepted === 1 ? ['was', 'it'] : ['were', 'them'];
   return html`<p class="box doubt">${orders(accepted)} of this file ${were} accepted. po-sync cannot withdraw ${them}, because the order API cannot do it: if the file was wrong, inform the supplier. ${items}</p>${again}`;
 }
+
+const BROUGHT_LATER = html`Without those that another file brought later: they are on the page of that file. <a href="/batches">Batches</a> has the orders of all files.`;
 
 const CANCELLING = html`<p class="box doubt" role="status">This file is cancelled: what was not sent is withdrawn. Orders that are being sent, or may have been sent, still get their outcome; none of them is sent again. When the file is finished, this page has its accepted orders as a spreadsheet.</p>`;
 

@@ -43,12 +43,13 @@ async function openPlace() {
 
   const namesOf = (views: { batch: { batch: string } }[]) => views.map(({ batch }) => batch.batch);
   /** A batch that Redis knows as cancelled and not as ended; `report`: what its report says. */
-  async function cancelled(batch: string, report?: object): Promise<void> {
+  async function cancelled(batch: string, report?: object, byPerson = true): Promise<void> {
     await batches.begin(
       { batch, source: 'inbox', kind: 'inbox', name: `${batch}.csv`, path: `/in/${batch}.csv` },
       1000,
     );
-    await batches.cancel(batch, { at: 2000, who: 'anna' });
+    if (byPerson) await batches.cancel(batch, { at: 2000, who: 'anna' });
+    else await batches.sendNoMore(batch, 1000);
     if (report === undefined) return;
     await mkdir(path.join(folder.path, batch));
     await writeFile(path.join(folder.path, batch, 'report.json'), JSON.stringify({ batch, ...report }));
@@ -130,5 +131,16 @@ it('a cancelled batch that ended before Redis lost data is shown as cancelled, n
   await place.cancelled('b-1');
   await place.cancelled('b-2', { finishedAt: null, state: 'running', counts });
   await place.cancelled('b-3', { finishedAt: '2026-11-21T07:15:00Z', state: 'finished', counts });
-  expect((await place.standings()).toSorted()).toEqual(['being cancelled', 'being cancelled', 'partly cancelled']);
+  // Nobody cancelled it: po-sync sends nothing more of a file that ended before a rollback.
+  await place.cancelled(
+    'b-4',
+    { finishedAt: '2026-11-21T07:15:00Z', state: 'finished', counts: { accepted: 3, cancelled: 0 } },
+    false,
+  );
+  expect((await place.standings()).toSorted()).toEqual([
+    'being cancelled',
+    'being cancelled',
+    'finished',
+    'partly cancelled',
+  ]);
 });
