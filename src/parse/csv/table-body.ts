@@ -72,9 +72,8 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: O
     if (skipped === 'where') onLeftOut?.(row, named.because());
     if (skipped === undefined && isAfterGap) row.isAfterGap = true;
     isAfterGap = skipped !== undefined;
-    if (isAfterGap) return false;
-    totals?.add(row);
-    return true;
+    if (skipped === undefined || skipped === 'where') totals?.add(row, skipped);
+    return !isAfterGap;
   }
 
   function belowHeader(row: Row, header: Row): Skipped | undefined {

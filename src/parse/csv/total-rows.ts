@@ -56,7 +56,10 @@ export function skipRowsFor(label: string): string {
   return isTotalLabel(word) ? `skipRows: ["^${stars === '' ? '' : '[* ]+'}${word}"]` : 'skipRows';
 }
 
-/** Recognizes the totals rows of a table; call `add` for each of its other rows, in their order. */
+/**
+ * Recognizes the totals rows of a table; call `add` for each of its other rows, in their order. The program that wrote a total
+ * also counted the rows that `skipWhere` or `onlyWhere` leaves out (`where`).
+ */
 export type TotalRows = {
   /** Whether the row may be a totals row: quick, because it is asked for every row. */
   mayBe(row: Row): boolean;
@@ -65,7 +68,7 @@ export type TotalRows = {
    * quantity is the sum of the rows above it.
    */
   is(row: Row): boolean;
-  add(row: Row): void;
+  add(row: Row, leftOut?: 'where'): void;
 };
 
 type Sum = { value: number; rows: number };
@@ -79,30 +82,19 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
   if (isFixFile || number === undefined || quantity === undefined || mapping.totalRows === 'allow') return undefined;
   const all: Sum = { value: 0, rows: 0 };
   const group: Sum = { value: 0, rows: 0 };
+  const [allWritten, groupWritten]: [Sum, Sum] = [{ ...all }, { ...group }];
   let lastCell = '';
   let mayLast = true;
   const textIn = ({ cells }: Row, column: number | undefined) =>
     column === undefined ? '' : trimBlanks(cells[column] ?? '');
-
-  /** A sum of one row proves nothing without a label. */
-  function isSum(text: string, hasLabel: boolean): boolean {
-    const sums = [all, group].filter(({ rows }) => rows >= (hasLabel ? 1 : 2));
-    const readings = (['.', ','] as const).flatMap((decimal) => {
-      const read = readQuantity(text, decimal, false);
-      return 'value' in read ? [read.value] : [];
-    });
-    return sums.some(({ value }) => readings.some((reading) => Math.abs(reading - value) < 1e-6));
-  }
 
   function isTotal(row: Row): boolean {
     const [own, code] = [textIn(row, number), textIn(row, article)];
     if (STARS.test(own)) return true;
     if ((own !== '' && !isTotalLabel(own)) || (code !== '' && !isTotalLabel(code))) return false;
     if (row.cells.length !== header.length || !row.cells.every(isBlankLabelOrFigure)) return false;
-    return isSum(
-      textIn(row, quantity),
-      row.cells.some((cell) => isTotalLabel(trimBlanks(cell))),
-    );
+    const hasLabel = row.cells.some((cell) => isTotalLabel(trimBlanks(cell)));
+    return isSum(textIn(row, quantity), [all, group, allWritten, groupWritten], hasLabel);
   }
 
   return {
@@ -116,20 +108,31 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
     },
     is(row) {
       const found = isTotal(row);
-      if (found) Object.assign(group, { value: 0, rows: 0 });
+      if (found) for (const sum of [group, groupWritten]) Object.assign(sum, { value: 0, rows: 0 });
       return found;
     },
-    add(row) {
+    add(row, leftOut) {
       const text = textIn(row, quantity);
       // A heading is no item.
       if (text === '' && textIn(row, article) === '') return;
       const read = readQuantity(text, mapping.decimal, false);
-      for (const sum of [all, group]) {
+      for (const sum of leftOut ? [allWritten, groupWritten] : [all, group, allWritten, groupWritten]) {
         sum.value += 'value' in read ? read.value : Number.NaN;
         sum.rows += 1;
       }
     },
   };
+}
+
+/** A sum of one row proves nothing without a label. */
+function isSum(text: string, sums: readonly Sum[], hasLabel: boolean): boolean {
+  const readings = (['.', ','] as const).flatMap((decimal) => {
+    const read = readQuantity(text, decimal, false);
+    return 'value' in read ? [read.value] : [];
+  });
+  return sums
+    .filter(({ rows }) => rows >= (hasLabel ? 1 : 2))
+    .some(({ value }) => readings.some((reading) => Math.abs(reading - value) < 1e-6));
 }
 
 function isBlankLabelOrFigure(cell: string): boolean {

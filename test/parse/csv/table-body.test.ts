@@ -205,6 +205,22 @@ describe('a totals row', () => {
     expect(await read(rows)).toEqual({ sent, held, warnings: [] });
   });
 
+  test.each([
+    ['skipWhere', { skipWhere: { amount: '90' } }, 'Total,,6,'],
+    ['skipWhere, for each group', { skipWhere: { amount: '90' } }, 'Total,,2,\n2,B,3,10\n2,C,1,90\nTotal,,4,'],
+    ['onlyWhere', { onlyWhere: { amount: ['10', '6'] } }, 'Total,,6,6'],
+  ])('also counts the rows that the mapping leaves out by %s', async (_, settings, total) => {
+    const rows = total.includes('\n') ? ['1,A,1,10', '1,B,1,90', total] : ['1,A,1,10', '2,B,3,10', '2,C,2,90', total];
+    const { sent, held, warnings } = await read(rows, settings);
+    expect({ sent, held }).toEqual({ sent: ['1 ["A"]', '2 ["B"]'], held: [] });
+    expect(warnings).toContainEqual(expect.stringMatching(/totals rows? (?:was|were) skipped/));
+  });
+
+  test('that sums only the rows that are kept is skipped, too', async () => {
+    const { held } = await read(['1,A,1,10', '2,B,3,10', '2,C,2,90', 'Total,,4,'], { skipWhere: { amount: '90' } });
+    expect(held).toEqual([]);
+  });
+
   test('that a blank number repeats the one above for is not an item', async () => {
     expect(await read(['1,A,1,5', ',B,2,5', ',Total,4,5', '2,C,1,5'], { fillDown: true })).toMatchObject({
       sent: ['2 ["C"]'],
