@@ -104,7 +104,9 @@ describe('on a terminal', () => {
     await place.drop('again.csv', csvOf(2));
     await place.run(['start', '--once']);
     const [head = ''] = await shown('batches list', 80, { NO_COLOR: '1' });
-    expect(head.trim().split(/ +/)).toEqual(['batch', 'file', 'state', 'done', 'accepted', 'duplicate', 'open']);
+    // Whether the time fits depends on how long ago it was.
+    const columns = head.split(/ +/).filter((name) => name !== '' && name !== 'taken');
+    expect(columns).toEqual(['batch', 'file', 'state', 'done', 'accepted', 'duplicate', 'open']);
     const [narrow = ''] = await shown('batches list', 60, { NO_COLOR: '1' });
     expect(narrow.trim().split(/ +/)).toEqual(['batch', 'file', 'state', 'done', 'open']);
   });
