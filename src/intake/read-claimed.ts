@@ -28,10 +28,10 @@ export type ReadingDeps = {
   log: Log;
   stopping: AbortSignal;
   /** Reads a claimed file up to its last admitted order. `isNew`: this process has just claimed or copied it. */
-  ingest(file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<{ end: string; sha256?: string }>;
+  ingest(file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<{ sha256?: string }>;
 };
 
-type ReaderDeps = ReadingDeps & { versions: Pick<ExportVersions, 'wasRead'>; input: { onTaken?(batch: string): void } };
+type ReaderDeps = ReadingDeps & { versions: Pick<ExportVersions, 'wasRead'> };
 
 export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
 
@@ -97,12 +97,10 @@ export function createClaimedFileReader(deps: ReaderDeps) {
   };
 }
 
-function readingOf({ ingest, batches, versions, time, log, input }: ReaderDeps, gaps: RetryGaps) {
+function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
   return async (file: ClaimedFile, claimedAt: number, isNew: boolean): Promise<void> => {
     try {
-      if (isNew) input.onTaken?.(file.batch);
-      const { end, sha256 } = await ingest(file, claimedAt, isNew);
-      if (end !== 'theirs') input.onTaken?.(file.batch);
+      const { sha256 } = await ingest(file, claimedAt, isNew);
       gaps.forget(file.batch);
       if (file.kind === 'export' && sha256) await versions.wasRead(file, sha256);
     } catch (error) {

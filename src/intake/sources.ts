@@ -21,12 +21,7 @@ export type SourcesDeps = ReadingDeps & {
   /** Learns that an export with `countRewrites` was written again, at this time of this host. */
   notices?: { rewritten(source: string, at: number): void };
   /** The Authorization header of web sources, by source name, and the connections to them. */
-  input: {
-    secrets: { sources?: ReadonlyMap<string, Secret> };
-    network?: Network;
-    self?: { role?: string };
-    onTaken?: (batch: string) => void;
-  };
+  input: { secrets: { sources?: ReadonlyMap<string, Secret> }; network?: Network; self?: { role?: string } };
 };
 
 /** Opens all configured sources: watches them, claims their files, and resumes files that a dead daemon left unread. */

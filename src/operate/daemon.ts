@@ -5,11 +5,10 @@ import type { Clock } from '../core/clock.ts';
 import { within } from '../core/semaphore.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
-import { type Batch, type Batches, isFinished } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
-import { isParked } from './batches/list-batches.ts';
 
 /** What a daemon is built from. */
 export type DaemonInput = {
@@ -28,8 +27,6 @@ export type DaemonInput = {
   hide?: (secret: string) => void;
   /** Called with each batch that was settled here, how many of its orders need a person, and how many have no number. */
   onSettled?: (batch: Batch, needPerson: number, nameless?: number) => void;
-  /** Called with the name of each batch whose file this process takes. */
-  onTaken?: (batch: string) => void;
   /** What notices may use of the process. */
   notices?: NoticeSurroundings;
   /** `--once` serves no admin port. */
@@ -68,7 +65,10 @@ export type Backlog = ReturnType<typeof createBacklog>;
 
 /** The remaining work of all daemons of an environment. */
 export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps) {
-  /** How many files, orders, batches and reports are not finished. What leaves one count meanwhile is in a later one. */
+  /**
+   * How many files, orders, batches and reports are not finished. They are counted one after the other, in the order in
+   * which work passes on: what leaves one count meanwhile is in a later one.
+   */
   async function unfinished(): Promise<number> {
     const files = reading();
     const orders = await ledger.unsettled();
@@ -79,12 +79,13 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
 
   /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */
   async function waitsForPerson(): Promise<string | undefined> {
-    const underWay = await batches.underWay();
-    if (reading() > underWay.filter(isParked).length) return undefined;
     const pause = breaker.current();
-    const isEnding = underWay.some((batch) => isFinished(batch) && batch.unsettled === undefined);
-    if (pause?.code === OPERATOR) return isEnding ? undefined : pause.reason;
-    return underWay.every(({ held }) => held !== undefined) ? underWay[0]?.held?.reason : undefined;
+    if (pause?.code === OPERATOR) return pause.reason;
+    const underWay = await batches.underWay();
+    // The file of a held batch may be read only in part.
+    const partlyRead = underWay.filter(({ state }) => state === 'reading').length;
+    const onlyHeld = underWay.length > 0 && underWay.every(({ held }) => held !== undefined) && reading() <= partlyRead;
+    return onlyHeld ? underWay[0]?.held?.reason : undefined;
   }
 
   return {

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { freePort } from '../support/free-port.ts';
 import { openDatabase } from '../support/shared-redis.ts';
-import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 function jsonOf(count: number, first: number): string {
@@ -255,50 +254,6 @@ describe('start --once', () => {
       ),
     });
   });
-});
-
-it('while an operator pauses delivery, a run reads its file, reports what is wrong, and says what waits and why', async () => {
-  await using place = await openWorkplace();
-  await place.run(['pause', '--reason', 'the API moves']);
-  await place.drop('orders.csv', csvOf(300));
-  await place.drop('wrong.csv', 'purchaseOrderNumber,orderState,articleCode,quantity\nBAD-1,NEW,A,none\n');
-  const { code, out, err } = await place.run(['start', '--once', '--json']);
-  expect(code).toBe(2);
-  const reason = '0 of 300 orders are finished; delivery is paused, the others are sent after po-sync resume';
-  expect(err).toContain(`the API moves. The rest is kept; run po-sync status.\n`);
-  expect(err).toContain(`Not finished: orders.csv: ${reason}.\n`);
-  expect(JSON.parse(out)).toMatchObject({
-    end: 'held',
-    batches: [{ file: 'wrong.csv', needPerson: 1 }],
-    left: [{ file: 'orders.csv', reason }],
-  });
-  const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
-  const waiting = batches.find(({ file }: { file: string }) => file === 'orders.csv');
-  expect(waiting).toMatchObject({ state: 'reading', counts: { orders: 300 }, waitsAfter: expect.any(Number) });
-});
-
-it('a run names every file that it took, also those that another daemon finished', async () => {
-  await using place = await openWorkplace({ sandbox: { record: true } });
-  await place.run(['start', '--once']);
-  await place.setFaults([{ kind: 'answer', status: 503, message: 'away' }]);
-  const names = Array.from({ length: 12 }, (_, i) => `${i}.csv`);
-  const head = 'purchaseOrderNumber,orderState,articleCode,quantity\n';
-  for (const [i, name] of names.entries()) await place.drop(name, `${head}PO-${i},NEW,A,1\n`);
-  const once = place.start(['start', '--once', '--json']);
-  const json = async (args: string[]) => JSON.parse((await place.run([...args, '--json'])).out);
-  await until('the files are read', async () => {
-    const { batches }: { batches: { state: string }[] } = await json(['batches', 'list']);
-    return batches.length === names.length && batches.every(({ state }) => state === 'sending') ? true : undefined;
-  });
-  const other = place.start(['start']);
-  await until('the other daemon', async () => ((await json(['status'])).daemons.length > 1 ? true : undefined));
-  await place.setFaults([{ kind: 'answer', status: 400, message: 'no' }]);
-  const { code, out } = await once.ended;
-  other.child.kill('SIGTERM');
-  await other.ended;
-  const { batches }: { batches: { file: string; needPerson: number }[] } = JSON.parse(out);
-  expect({ code, files: batches.map(({ file }) => file).toSorted() }).toEqual({ code: 2, files: names.toSorted() });
-  expect(batches.map(({ needPerson }) => needPerson)).toEqual(names.map(() => 1));
 });
 
 it('a file that a killed run claimed, and that the ledger does not know, is finished before the run ends', async () => {

@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import type { Source } from '../../config/config.ts';
-import { count, counted, duration, orders, withoutStop } from '../../core/format.ts';
-import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import { settledIn } from '../../operate/batches/list-batches.ts';
+import { counted, duration, orders } from '../../core/format.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { openSteps } from '../../order/fixing.ts';
-import { printable } from '../terminal/print.ts';
 
 /** `settle`: milliseconds, of the configuration. */
 type Place = { reports: string; start: string; now: number; into: string; settle: number };
@@ -168,39 +165,4 @@ export function correctionSteps(kind: Source['type'] | undefined, toCorrect: num
       : 'Correct the file itself, or its mapping, before you drop it into an inbox.';
   const called = `${orders(calledOff)} ${calledOff === 1 ? 'is' : 'are'} held only as called-off: the file needs no correction. Once it is taken, discard what is cancelled.`;
   return [...(toCorrect > 0 ? [correct] : []), ...(calledOff > 0 ? [called] : [])];
-}
-
-/** Files named among those that a run with `--once` leaves. */
-const MOST_SHOWN = 8;
-
-/** A file that a run with `--once` leaves, in its JSON output. */
-export type LeftFile = { batch: string; source: string; file: string; reason: string };
-
-/** Batches that are not finished, and why or how far each is; `isPaused`: by an operator. */
-export function leftFiles(batches: readonly Batch[], isPaused: boolean): LeftFile[] {
-  return batches.map((one) => ({
-    batch: one.batch,
-    source: one.source,
-    file: one.name,
-    reason: whyLeft(one, isPaused),
-  }));
-}
-
-export function leftText(files: readonly LeftFile[]): string {
-  const more = files.length > MOST_SHOWN ? `and ${counted(files.length - MOST_SHOWN, 'more file')}.\n` : '';
-  const lines = files.slice(0, MOST_SHOWN).map(({ file, reason }) => {
-    return `Not finished: ${printable(reason.startsWith(file) ? reason : `${file}: ${reason}`)}.\n`;
-  });
-  return lines.join('') + more;
-}
-
-function whyLeft(batch: Batch, isPaused: boolean): string {
-  const { unsettled, waitsForList, held, inspection } = batch;
-  if (unsettled !== undefined) return withoutStop(unsettled.reason);
-  const total = totalOrders(batch);
-  const most = total ?? inspection?.records ?? 0;
-  const far = `${count(settledIn(batch))} of ${total === undefined ? 'at most ' : ''}${orders(most)} ${most === 1 ? 'is' : 'are'} finished`;
-  if (held !== undefined) return `${far}; it is held`;
-  if (isPaused) return `${far}; delivery is paused, the others are sent after po-sync resume`;
-  return waitsForList ? "its orders are sent after the API's list has been read" : far;
 }

@@ -10,7 +10,6 @@ import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { within } from '../../core/semaphore.ts';
 import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
@@ -25,17 +24,14 @@ import {
 import { createLog, withWatchers } from '../../log/log.ts';
 import { createRedaction } from '../../log/redaction.ts';
 import { openTracing } from '../../log/tracing/open-tracing.ts';
-import { standingOf } from '../../operate/batches/list-batches.ts';
-import { type Daemon, type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
+import { type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
 import { causeText } from '../../operate/delivery/pause-delivery.ts';
-import { countNeedingPerson } from '../../order/outcome.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
-import { endText, personText, type SettledBatch } from '../terminal/live-lines.ts';
+import { endText, personText, type SettledBatch, stalledText } from '../terminal/live-lines.ts';
 import { canShowLive, createLiveView, type LiveView } from '../terminal/live-view.ts';
 import { errorFacts, printable, printJson, sentences } from '../terminal/print.ts';
-import { type LeftFile, leftFiles, leftText } from './next-step.ts';
 
 /** `role`: what this daemon does; all when absent. `maxWait`: how long `--once` waits at most, in milliseconds. */
 export type StartArgs = CommonArgs & { once: boolean; maxWait: number; role?: Role | 'all' };
@@ -167,53 +163,35 @@ async function startOnce(
   const batches: SettledBatch[] = [];
   let ended: { end: End; notTaken: NotTaken[] };
   let reason: string | undefined;
-  let left: LeftFile[] = [];
+  let stalled: readonly Batch[] = [];
   {
     const onSettled = (batch: Batch, needPerson: number, nameless = 0) => {
       batches.push(summaryOf(batch, needPerson, nameless));
       live?.settled(batch, needPerson, nameless);
     };
-    const taken = new Set<string>();
-    const onTaken = (batch: string) => taken.add(batch);
-    await using daemon = await openDaemon({ ...input, admin: false, onSettled, onTaken });
+    await using daemon = await openDaemon({ ...input, admin: false, onSettled });
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
     const pause = daemon.pause();
-    const soon = <T>(work: Promise<T>) => within(LOOK, work, input.clock, shell.signal);
-    const isPaused = pause?.code === OPERATOR;
-    const isLeft = ended.end === 'waited' || ended.end === 'held';
-    if (isLeft) left = leftFiles((await soon(daemon.underWay())) ?? [], isPaused);
-    for (const { batch } of batches) taken.delete(batch);
-    batches.push(...((await soon(settledElsewhere(taken, daemon))) ?? []));
+    if (ended.end === 'waited') stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
     reason = ended.end === 'held' ? await daemon.waitsForPerson() : pause && causeText(pause);
   }
   const { end, notTaken } = ended;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
-  const refused = notTaken.map((one) => `Not taken: ${printable(notTakenText(one))}\n`).join('');
+  const left = notTaken.map((one) => `Not taken: ${printable(notTakenText(one))}\n`).join('');
   const reports = input.config.reports.path;
   const text =
-    refused +
-    (end === 'done' && refused
+    left +
+    (end === 'done' && left
       ? personText(batches, reports)
-      : endText(end, batches, { reason, reports }) + leftText(left));
+      : endText(end, batches, { reason, reports }) + stalledText(stalled));
   if (live) shell.out(sentences(text, shell));
   // Cron keeps what is on standard error: a run that is done without a person says nothing.
   // A run without a file needs no API; that none can be reached must not look like success.
   else if (exitCode === 2 || (end === 'done' && batches.length === 0 && reason !== undefined)) shell.err(text);
-  const more = left.length > 0 && { left };
-  if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken, ...more });
+  if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
-}
-
-/** The batches whose file this run took and another daemon finished. */
-async function settledElsewhere(taken: ReadonlySet<string>, { find }: Pick<Daemon, 'find'>): Promise<SettledBatch[]> {
-  const found = await Promise.all([...taken].map(find));
-  return found.flatMap((batch) => {
-    if (batch?.state !== 'done') return [];
-    const isUnreadable = standingOf(batch) === 'unreadable';
-    return [summaryOf(batch, Math.min(countNeedingPerson(batch.counts), batch.open) + (isUnreadable ? 1 : 0), 0)];
-  });
 }
 
 function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {

@@ -214,6 +214,24 @@ export function endText(
   }
 }
 
+/** Batches that are not finished, and why or how far each is. */
+export function stalledText(left: readonly Batch[]): string {
+  const more = left.length > MOST_SHOWN ? `and ${counted(left.length - MOST_SHOWN, 'more file')}.\n` : '';
+  return left.slice(0, MOST_SHOWN).map(stallOf).join('') + more;
+}
+
+function stallOf(batch: Batch): string {
+  const { name, unsettled, waitsForList } = batch;
+  if (unsettled !== undefined) {
+    const why = unsettled.reason.startsWith(name) ? unsettled.reason : `${name}: ${unsettled.reason}`;
+    return `Not finished: ${printable(withoutStop(why))}.\n`;
+  }
+  const total = totalOrders(batch) ?? 0;
+  const far = `${count(settledIn(batch))} of ${orders(total)} ${total === 1 ? 'is' : 'are'} finished`;
+  const how = waitsForList ? "its orders are sent after the API's list has been read" : far;
+  return `Not finished: ${printable(name)}: ${how}.\n`;
+}
+
 /** Files named among those that need a person. */
 const NAMED = 3;
 

@@ -206,10 +206,6 @@ export function readingText({ waitsAfter, waitsForList, held, ...batch }: Batch,
   return `${before}${count(waitsAfter)}${of} orders read; the others are read as these are delivered. Orders that failed a check are listed already; the API can still refuse others.`;
 }
 
-/** Whether the rest of a file is read only when delivery continues: its batch is held, or its orders wait. */
-export const isParked = ({ state, held, waitsAfter, waitsForList }: Batch): boolean =>
-  state === 'reading' && (held !== undefined || waitsAfter !== undefined || waitsForList === true);
-
 /** Orders that have an outcome. */
 export const settledIn = ({ counts }: Batch): number => countSettled(counts);
 
