@@ -89,7 +89,6 @@ const FIRST = [
   'trouble/first-start',
   'trouble/rates',
   'trouble/other-orders',
-  'trouble/outage',
   'deliver/delivery',
 ];
 

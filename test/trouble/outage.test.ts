@@ -7,7 +7,7 @@ describe('an API that takes no orders', () => {
     const faults = [{ kind: 'answer', status: 500, body: 'html', calls: '1-30' }];
     await using rig = await openDeliveryRig({ delivery: { attempts: 3 }, faults: { faults } });
     await rig.submit('b1', numbersOf(orders));
-    await rig.settled();
+    await rig.settled(240_000);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: orders, failed: 0 } });
     const calls = rig.events.filter(({ type }) => type === 'received').length;
     expect(calls).toBeGreaterThan(3 * orders);
