@@ -1,5 +1,6 @@
 import type { DeadLetterKind } from './outcome.ts';
 import type { FixTarget, Place } from './record.ts';
+import { shellWord } from './text.ts';
 
 /** The columns (in JSON: keys) that follow the input's own in a fix file. They are never sent. */
 export const ERROR_COLUMNS = ['_error_line', '_error_code', '_error_message', '_error_check'] as const;
@@ -135,7 +136,7 @@ export function openSteps(
   { kind, problems = [] }: Partial<Pick<ToDiscard, 'kind' | 'problems'>> | undefined = {},
   { correct, isSent }: { correct: readonly string[]; isSent: boolean },
 ): string[] {
-  const discard = `  po-sync dead-letters discard --order ${number}`;
+  const discard = `  po-sync dead-letters discard --order ${shellWord(number)}`;
   const codes = new Set(problems.map(({ code }) => code));
   if (codes.has(OTHER_SPELLING)) {
     const isOther = problems.some(({ message = '' }) => message.includes(OTHER_ITEMS));

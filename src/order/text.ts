@@ -184,3 +184,8 @@ function escapeUnits(text: string): string {
     return `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`;
   }).join('');
 }
+
+/** A word of a command, quoted for a shell where it needs that: numbers of orders come from files. */
+export function shellWord(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

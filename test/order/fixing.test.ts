@@ -123,6 +123,11 @@ describe('the steps of an open dead letter', () => {
     );
   });
 
+  it('quote a number that a shell would read otherwise', () => {
+    const steps = openSteps('A $(id)', { kind: 'conflict' }, { correct, isSent: true });
+    expect(steps).toContain("  po-sync dead-letters discard --order 'A $(id)'");
+  });
+
   it('of a number in another spelling say first to look at both contents where the items differ', () => {
     const stepsOf = (items: string) => {
       const message = `order 088 differs from 88, which is accepted with ${items} items, only in case`;

@@ -6,6 +6,7 @@ import {
   escapeHidden,
   escapeHiddenInJson,
   onOneLine,
+  shellWord,
   shorten,
   textFault,
   trimBlanks,
@@ -131,4 +132,16 @@ it('controlCharacterIn names the first control character', () => {
 
 it('onOneLine replaces hidden characters by single spaces', () => {
   expect(onOneLine(' a\r\n\u202eb\u2028 ')).toBe('a b');
+});
+
+test('a word of a command is quoted where a shell would read it otherwise', () => {
+  expect(['PO-1', '4711/a', 'A 1', "O'Neil", '$(id)', 'a;b', ''].map(shellWord)).toEqual([
+    'PO-1',
+    '4711/a',
+    "'A 1'",
+    "'O'\\''Neil'",
+    "'$(id)'",
+    "'a;b'",
+    "''",
+  ]);
 });

@@ -5,6 +5,7 @@ import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { openSteps } from '../../order/fixing.ts';
+import { shellWord } from '../../order/text.ts';
 
 /** `settle`: milliseconds, of the configuration. */
 type Place = { reports: string; start: string; now: number; into: string; settle: number };
@@ -12,6 +13,7 @@ type Place = { reports: string; start: string; now: number; into: string; settle
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
 export function nextStep({ order, state, open, appearances }: OrderHistory, place: Place): string[] {
   const { reports, into } = place;
+  const name = shellWord(order);
   const waiting = appearances.find(isWaiting);
   switch (state) {
     case 'accepted': {
@@ -28,32 +30,32 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
       // Only a finished batch has a report, and with it the fix file.
       if (open !== undefined && appearances.every(({ batch }) => batch !== open.batch)) {
         const wait = open.heldBecause === undefined ? [] : heldSteps(open.batch);
-        return [...untilReported(open), ...wait, ...AGAIN, `  po-sync dead-letters retry --order ${order}`];
+        return [...untilReported(open), ...wait, ...AGAIN, `  po-sync dead-letters retry --order ${name}`];
       }
       return [
         `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
         `and drop it ${into}, or send the order again unchanged:`,
-        `  po-sync dead-letters retry --order ${order}`,
+        `  po-sync dead-letters retry --order ${name}`,
       ];
     case 'failed':
       return [
         ...(open === undefined ? [] : usedLines(open, state)),
         'If the API accepts other orders, the order itself may be the cause: correct it in the fix file of its report.',
         'When the API works again, send the order again:',
-        `  po-sync dead-letters retry --order ${order}`,
+        `  po-sync dead-letters retry --order ${name}`,
       ];
     case 'conflict':
       return [
         'The API has this number with different items. Give the order another number in the fix file only if it really is another order; otherwise discard it:',
-        `  po-sync dead-letters discard --order ${order}`,
+        `  po-sync dead-letters discard --order ${name}`,
       ];
     case 'inDoubt':
       return [
         'Check whether the API has the order, then resolve it:',
-        `  po-sync dead-letters resolve ${order} --as accepted    the API has it`,
-        `  po-sync dead-letters resolve ${order} --as resend      the API does not have it`,
+        `  po-sync dead-letters resolve ${name} --as accepted    the API has it`,
+        `  po-sync dead-letters resolve ${name} --as resend      the API does not have it`,
         "Or look it up in the API's list again:",
-        `  po-sync dead-letters retry --order ${order}`,
+        `  po-sync dead-letters retry --order ${name}`,
       ];
     case 'nothing': {
       if (waiting === undefined) return againSteps(appearances);

@@ -10,6 +10,7 @@ import {
   repairable,
 } from '../../operate/delivery/reconcile-ledger.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
+import { shellWord } from '../../order/text.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -163,8 +164,8 @@ function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
   const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
   const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
   const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
-  const numberIn = (some: Differences['differing']) => (some.length === 1 ? (some[0]?.order ?? '') : 'NUMBER');
-  const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${order}`);
+  const numberIn = (some: Differences['differing']) => (some.length === 1 ? shellWord(some[0]?.order ?? '') : 'NUMBER');
+  const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${shellWord(order)}`);
   const others = conflict.length - options.length;
   const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
   const each = (some: Differences['differing']) => (some.length === 1 ? 'the order' : 'each order');

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../config/fields.ts';
 import { count, moment, timeOfDay } from '../../core/format.ts';
 import { INTO_NO_INBOX } from '../../order/fixing.ts';
-import { escapeHidden } from '../../order/text.ts';
+import { escapeHidden, shellWord } from '../../order/text.ts';
 
 /** Markup that is safe to show; only `html` creates it. */
 export type Html = { readonly markup: string };
@@ -126,11 +126,6 @@ export function discardCommand(orders: readonly { number: string }[], total: num
 /** That what is shown for some orders is the same for the others. */
 export function moreOf(total: number, shown: number): Html | undefined {
   return total > shown ? html`<span class="soft">and the same for ${count(total - shown)} more.</span> ` : undefined;
-}
-
-/** A word, quoted for a shell if necessary. */
-function shellWord(text: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const IN_REPORTS = /<a data-in-reports href="[^"]*">([^<]*)<\/a>/g;
