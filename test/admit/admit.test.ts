@@ -15,10 +15,8 @@ function order(number: string, ordinal: number): CheckedOrder {
   return { ordinal, number, place: { line: ordinal + 2 }, records: [], valid: true, order: orderOf(number) };
 }
 
-it('a file of one order waits for a few seconds of work, not for the large file before it', async () => {
-  await using store = await openTestRedis();
-  const ledger = createLedger(store);
-  const batches = createBatches({ ...store, owner: 'daemon-1' });
+/** A queue that keeps the numbers that it gets. */
+function openList() {
   const queued: string[] = [];
   const queue = {
     nameJob: () => 'c-1',
@@ -26,6 +24,14 @@ it('a file of one order waits for a few seconds of work, not for the large file 
       for (const { numbers } of jobs) queued.push(...numbers);
     },
   };
+  return { queue, queued };
+}
+
+it('a file of one order waits for a few seconds of work, not for the large file before it', async () => {
+  await using store = await openTestRedis();
+  const ledger = createLedger(store);
+  const batches = createBatches({ ...store, owner: 'daemon-1' });
+  const { queue, queued } = openList();
   // Five seconds of 20 orders a second.
   const throughput = { fewSeconds: () => 100 };
   const { log } = capturedLog();
@@ -53,13 +59,7 @@ it('of one number in two spellings, in two files that are admitted at the same t
   await using store = await openTestRedis();
   const ledger = createLedger(store);
   const batches = createBatches({ ...store, owner: 'daemon-1' });
-  const queued: string[] = [];
-  const queue = {
-    nameJob: () => 'c-1',
-    add: async (jobs: readonly { numbers: readonly string[] }[]) => {
-      for (const { numbers } of jobs) queued.push(...numbers);
-    },
-  };
+  const { queue, queued } = openList();
   const { log } = capturedLog();
   const throughput = { fewSeconds: () => 100 };
   const retention = { shown: async () => undefined };

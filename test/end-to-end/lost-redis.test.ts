@@ -9,6 +9,13 @@ import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
+/** Makes fix files of some rows of a fix file, with changes. */
+function fixOf(text: string) {
+  const [header = '', ...lines] = text.trimEnd().split('\n');
+  return (...changes: [from: string, to: string][]) =>
+    `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
+}
+
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const PACE = 'settle: 500ms, timeout: 2s';
 
@@ -295,9 +302,7 @@ it('dead letters that were settled stay so when Redis comes back from just after
   expect(a).toMatchObject({ open: 5, counts: { accepted: 1, refused: 1, invalid: 4 } });
   const goBack = await snapshotOf(client);
 
-  const [header = '', ...lines] = (await place.read(a, 'dead-letters.csv')).trimEnd().split('\n');
-  const fix = (...changes: [from: string, to: string][]) =>
-    `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
+  const fix = fixOf(await place.read(a, 'dead-letters.csv'));
   await place.drop(
     'fix.csv',
     fix(['INV,NEW,,1', 'INV,NEW,A,1'], ['REF,NEW,BAD', 'REF-2,NEW,C'], [',NEW,D', 'NEU-1,NEW,D']),
@@ -356,9 +361,7 @@ it('dead letters that a fix file settled stay so when Redis comes back from befo
   await cp(folder, asBefore, { recursive: true });
   const goBack = await snapshotOf(client);
 
-  const [header = '', ...lines] = (await place.read(a, 'dead-letters.csv')).trimEnd().split('\n');
-  const fix = (...changes: [from: string, to: string][]) =>
-    `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
+  const fix = fixOf(await place.read(a, 'dead-letters.csv'));
   await place.drop(
     'fix.csv',
     fix(

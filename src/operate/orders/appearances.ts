@@ -1,12 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
-import { type Report, readReport } from '../../report/report.ts';
+import { type Report, readReport, reportNames } from '../../report/report.ts';
 import { readResults } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -65,9 +64,9 @@ export async function findAppearances(
   only?: readonly string[],
 ): Promise<Appearance[]> {
   const reports = context.config.reports.path;
-  const names: readonly string[] = only ?? (await readdir(reports).catch(() => []));
+  const names = only?.filter((one) => claimTimeOf(one) !== undefined).sort() ?? (await reportNames(reports));
   const found: Appearance[] = [];
-  for (const name of names.filter((one) => claimTimeOf(one) !== undefined).sort()) {
+  for (const name of names) {
     found.push(...(await inReport(number, join(reports, name), context).catch(noneIfGone)));
   }
   return found;
@@ -103,8 +102,7 @@ const MOST_REPORTS = 200;
 
 /** The files that leave an order out after it was sent, as their reports name it, oldest first. */
 export async function findLeftOut(number: string, { config }: OperatorContext, all: boolean): Promise<LeftOutIn[]> {
-  const names: string[] = await readdir(config.reports.path).catch(() => []);
-  const known = names.filter((one) => claimTimeOf(one) !== undefined).sort();
+  const known = await reportNames(config.reports.path);
   const looked = all ? known : known.slice(-MOST_REPORTS);
   const found: LeftOutIn[] = [];
   for (const name of looked) {

@@ -1,13 +1,12 @@
-import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
 import { createRowClaims } from '../../ledger/row-claims.ts';
-import { batchTitle, claimTimeOf } from '../../order/batch.ts';
+import { batchTitle } from '../../order/batch.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { shorten } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { readReport } from '../../report/report.ts';
+import { readReport, reportNames } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { SearchFile } from './file-search.ts';
 import type { WantedOrder } from './find-in-file.ts';
@@ -111,9 +110,7 @@ const WERE_SKIPPED = /\b(?:skipWhere|onlyWhere) (?:was|were) skipped/;
 
 /** The last reports of files of which the mapping left something out, the newest first. */
 async function reportsThatLeftOut({ reports, environment }: OperatorContext['config']) {
-  const names: string[] = await readdir(reports.path).catch(() => []);
-  const last = names.filter((name) => claimTimeOf(name) !== undefined).sort();
-  const newest = last.slice(-MOST_REPORTS).reverse();
+  const newest = (await reportNames(reports.path)).slice(-MOST_REPORTS).reverse();
   const all = await Promise.all(newest.map((name) => readReport(join(reports.path, name)).catch(() => undefined)));
   const own = all.filter((one) => one !== undefined).filter((one) => one.environment === environment);
   return own.filter(({ warnings }) => warnings.some((text) => WERE_SKIPPED.test(text)));
