@@ -22,7 +22,8 @@ import { createDoubtRecall, createReportedClosing } from './recall-dead-letters.
 const PAGE = 200;
 
 /** Builds the step that enters one batch, which Redis does not have, and its dead letters, so that people can close them. */
-export function createRecallOfBatch({ config, store, side }: SettlementContext) {
+export function createRecallOfBatch(context: SettlementContext) {
+  const { config, store, side } = context;
   const [recall, recallDoubts] = [createRecall(store), createDoubtRecall({ ...side, ...store })];
   const letterIn = createLetterSearch(config.reports.path);
   let cameBack: CameBackIn | undefined;
@@ -30,7 +31,7 @@ export function createRecallOfBatch({ config, store, side }: SettlementContext) 
     const { batch } = report;
     let [ordinal, open] = [0, 0];
     for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
-      cameBack ??= await readCameBack(config.reports.path, config.environment);
+      cameBack ??= await cameBackFor(context);
       const known: RecalledLetter[] = [];
       for (const reported of page) {
         const letter = asCameBack(reported, batch, cameBack);
@@ -85,20 +86,23 @@ export function createRecallOfBatches(context: SettlementContext, stopEnded: () 
 }
 
 /** Closes the dead letters of batches that Redis has, which it has from before they were closed, as their reports say. */
-async function recallClosings({ config, store, side, log }: SettlementContext): Promise<void> {
+async function recallClosings(context: SettlementContext): Promise<void> {
+  const { config, store, side, log } = context;
   const { batches } = side;
   const close = createReportedClosing({ ...side, ...store });
   const recallDoubts = createDoubtRecall({ ...side, ...store });
   const letterIn = createLetterSearch(config.reports.path);
-  const cameBack = await readCameBack(config.reports.path, config.environment);
+  let cameBack: CameBackIn | undefined;
   for await (const batch of allNames(batches)) {
     const known = await batches.find(batch);
     if (known?.state !== 'done' || known.open === 0) continue;
     const folder = join(config.reports.path, batch);
     if (!(await readFinished(config.reports.path, batch, config.environment).catch(() => undefined))) continue;
     try {
+      cameBack ??= await cameBackFor(context);
+      const now = cameBack;
       for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
-        const letters = page.map((letter) => asCameBack(letter, batch, cameBack));
+        const letters = page.map((letter) => asCameBack(letter, batch, now));
         for (const { letter, closed } of await close.forgotten(batch, letters)) {
           const closing = await closingOf(letter, closed, letterIn);
           // Where it waits is not known any more: it stays open.
@@ -111,6 +115,10 @@ async function recallClosings({ config, store, side, log }: SettlementContext): 
       batchTrouble(log, { batch, reason: toError(error).message });
     }
   }
+}
+
+function cameBackFor({ config, log }: SettlementContext): Promise<CameBackIn> {
+  return readCameBack(config, (batch, error) => batchTrouble(log, { batch, reason: toError(error).message }));
 }
 
 type LostDeps = { config: Pick<Config, 'reports' | 'environment'>; batches: Pick<Batches, 'names' | 'find'> };

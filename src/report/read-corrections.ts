@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { leftOpenIn } from '../order/batch.ts';
@@ -23,17 +24,25 @@ import { signatureOf } from './signature.ts';
 /** What later batches say about the dead letters of one: the batch that brought rows back, and the place of each row. */
 export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder>>;
 
-/** Reads what the reports of `later` batches corrected in the dead letters of `batch`. */
+/**
+ * Reads what the reports of `later` batches corrected in the dead letters of `batch`. A report that cannot be read says nothing:
+ * one that is damaged stays so, and the report of `batch` would wait for it.
+ */
 export async function readCorrections(reports: string, batch: string, later: Iterable<string>): Promise<Corrections> {
   const found = new Map<string, Map<string, CorrectedOrder>>();
   for (const name of new Set(later)) {
-    const places = new Map<string, CorrectedOrder>();
-    for await (const one of correctionsIn(join(reports, name))) {
-      if (one.batch === batch) for (const place of one.places) places.set(place, one);
-    }
-    if (places.size > 0) found.set(name, places);
+    const places = await placesIn(join(reports, name), batch).catch(() => undefined);
+    if (places && places.size > 0) found.set(name, places);
   }
   return found;
+}
+
+async function placesIn(folder: string, batch: string): Promise<Map<string, CorrectedOrder>> {
+  const places = new Map<string, CorrectedOrder>();
+  for await (const one of correctionsIn(folder)) {
+    if (one.batch === batch) for (const place of one.places) places.set(place, one);
+  }
+  return places;
 }
 
 async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
@@ -50,10 +59,22 @@ type CameBack = { batch: string; number: string; outcome: string; at: string };
 /** What fix files brought back: by batch and place of the rows, and by the number of an accepted order. */
 export type CameBackIn = { rows: Map<string, CameBack>; accepted: Map<string, CameBack> };
 
-/** Reads from the finished reports of all fix files what became of the rows that they brought back. */
-export async function readCameBack(reports: string, environment: string): Promise<CameBackIn> {
+/**
+ * Reads from the finished reports of all fix files what became of the rows that they brought back. A report that cannot be read
+ * says nothing; `onTrouble` gets its batch and why.
+ */
+export async function readCameBack(
+  { reports: { path }, environment }: Pick<Config, 'reports' | 'environment'>,
+  onTrouble: (batch: string, error: unknown) => void,
+): Promise<CameBackIn> {
   const found: CameBackIn = { rows: new Map(), accepted: new Map() };
-  for (const batch of await reportNames(reports)) await addCameBack(found, reports, batch, environment);
+  for (const batch of await reportNames(path)) {
+    try {
+      await addCameBack(found, path, batch, environment);
+    } catch (error) {
+      onTrouble(batch, error);
+    }
+  }
   return found;
 }
 

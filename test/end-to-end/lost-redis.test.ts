@@ -724,3 +724,21 @@ it('reconcile advises a repair only for differences that it settles, and the com
   expect((await place.run(['dead-letters', 'resolve', 'DOUBT', '--as', 'accepted', '--yes'])).code).toBe(0);
   expect(await reconcile()).toContain('different at the API, in content or state. Ask the owner of the API.\n');
 });
+
+it('the damaged report of a fix file does not keep po-sync from starting, or start --once from its end', async () => {
+  await using place = await openWorkplace({ pace: PACE });
+  await place.drop('a.csv', `${HEAD}\nINV,NEW,,1\nLATER,NEW,,1\n`);
+  await place.run(['start', '--once']);
+  const [a] = await place.reportsNow();
+  if (a === undefined) throw new Error('no report');
+  const fix = fixOf(await place.read(a, 'dead-letters.csv'));
+  await place.drop('fix.csv', fix(['INV,NEW,,1', 'INV,NEW,A,1']));
+  await place.run(['start', '--once']);
+  const fixed = (await place.reportsNow()).find(({ file }) => file === 'fix.csv');
+  if (fixed === undefined) throw new Error('no report of the fix file');
+  await writeFile(path.join(place.reports, fixed.batch, 'corrections.json'), '[\n{"batch": "cut o\n');
+  await place.drop('fix-2.csv', fix(['LATER,NEW,,1', 'LATER,NEW,A,1']));
+  const { code, out } = await place.run(['start', '--once', '--max-wait', '60s']);
+  expect([code, out]).toEqual([0, expect.stringContaining(fixed.batch)]);
+  expect([...place.stored().keys()].sort()).toEqual(['INV', 'LATER']);
+});
