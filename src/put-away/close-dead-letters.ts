@@ -157,15 +157,22 @@ function createRepeatsTaken({ redis, keys, batches, reported, ...store }: FixedD
     const waiting = await redis.hmget(keys.waiting, ...renumbered.keys());
     const others = waiting.flatMap((list) => readOpenDeadLetters(list ?? '').map(({ batch }) => batch));
     const no = (await batches.find(by))?.no ?? 0;
-    for (const batch of new Set(others)) {
+    for (const batch of new Set(others)) await takeIn(batch, renumbered, no);
+  };
+
+  async function takeIn(batch: string, renumbered: ReadonlyMap<string, Renumbered>, no: number): Promise<void> {
+    try {
       for await (const letter of reported(batch)) {
         const now = renumbered.get(letter.purchaseOrderNumber);
         if (now === undefined || now.content !== contentOf(letter)) continue;
         const owner = { number: now.number, batch: by, no };
         for (const place of placesOf(letter)) await claims.reported(owner, { batch, place });
       }
+    } catch (error) {
+      // A damaged list stays so. Nothing can be sent again from it either.
+      if (!(error instanceof SyntaxError)) throw error;
     }
-  };
+  }
 }
 
 function contentOf({ payload }: DeadLetter): string {

@@ -169,6 +169,21 @@ describe('a dead letter', () => {
     });
   });
 
+  it('of an order that a fix file makes another one do not wait for the damaged list of another file with it', async () => {
+    const faults = [{ kind: 'answer', status: 400, code: 400, message: 'unknown article', orders: ['PO-7'] }];
+    await using place = await openWorkplace({ faults: { faults } });
+    for (const name of ['monday.csv', 'tuesday.csv']) {
+      await place.drop(name, table('PO-7,NEW,A,5', `${name},NEW,A,1`));
+      await place.run(['start', '--once']);
+    }
+    const [fixed, other] = await place.reportsNow();
+    if (fixed === undefined || other === undefined) throw new Error('no reports');
+    await writeFile(path.join(place.reports, other.batch, 'dead-letters.json'), '[\n{"purchaseOrderNumber": "cut o\n');
+    await place.drop('fix.csv', (await place.read(fixed, 'dead-letters.csv')).replace('PO-7,', 'PO-8,'));
+    expect((await place.run(['start', '--once', '--max-wait', '30s'])).code).toBe(0);
+    expect([...place.stored().keys()].sort()).toEqual(['PO-8', 'monday.csv', 'tuesday.csv']);
+  });
+
   it('of a refused order that was accepted under another number is held when the same file is dropped again', async () => {
     const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1', 'OLD-2'] };
     await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
