@@ -12,6 +12,11 @@ it('an order that needs a person is named by its file where the report is gone',
   const { batch } = await until('the report', async () =>
     (await place.reportsNow()).find((one) => one.state === 'finished'),
   );
+  // Its report is written before its file is put away.
+  await until('the batch is done', async () => {
+    const { body } = await person.call('GET', '/batches?state=finished');
+    return (body['items'] as unknown[] | undefined)?.length === 1;
+  });
   const report = path.join(place.reports, batch);
   const list = async (...filter: string[]) => {
     const { code, out } = await place.run(['--json', 'dead-letters', 'list', ...filter]);
