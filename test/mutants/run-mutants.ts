@@ -2,6 +2,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { killProcess } from '../support/kill-process.ts';
+import { processesBelow } from '../support/processes-in.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
 
 // `npm run test:mutants`: switches one safeguard off at a time, in a copy of the tree, and expects a test to fail.
@@ -9,6 +11,8 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const COPIES = 2;
+/** Where the tests of a copy have their own folders, so that what they leave running is known by its folder. */
+const PLACES = 'places';
 /** A test that hangs without the safeguard has noticed, too. */
 const PATIENCE = 180_000;
 
@@ -21,6 +25,8 @@ async function copyTree(): Promise<AsyncDisposable & { folder: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'po-sync-mutants-'));
   // Some tests run it as another user.
   await chmod(folder, 0o755);
+  await mkdir(path.join(folder, PLACES));
+  await chmod(path.join(folder, PLACES), 0o1777);
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const names = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0').filter(Boolean);
   for (const name of names) {
@@ -53,9 +59,12 @@ async function runTests(
     ...flags,
     ...tests,
   ];
+  const env = { ...process.env, TMPDIR: path.join(folder, PLACES) };
   const failed = await new Promise<boolean>((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, timeout, maxBuffer: 1e9 }, (error) => resolve(error !== null));
+    execFile(process.execPath, args, { cwd: folder, env, timeout, maxBuffer: 1e9 }, (error) => resolve(error !== null));
   });
+  // Tests that were ended by the limit could not end what they had started.
+  for (const pid of await processesBelow(folder)) killProcess(pid, 'SIGKILL');
   if (!failed) return { kind: 'green', failedFiles: [] };
   const text = await readFile(report, 'utf8').catch(() => undefined);
   if (text === undefined) return { kind: 'red', failedFiles: tests };
