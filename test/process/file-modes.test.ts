@@ -1,6 +1,6 @@
 import { appendFile, chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { filesUnder } from '../support/files-under.ts';
 import { openOddApi } from '../support/odd-api.ts';
 import { type Ended, type Running, startProgram } from '../support/program.ts';
@@ -35,6 +35,11 @@ test('PO_SYNC_UMASK opens new files to other users, and an invalid value is refu
 /** Two users without special rights. */
 const [OWNER, NEIGHBOR] = [65_534, 12_345];
 
+/** Where Node.js keeps compiled code of users who have no home: compiling it at each start would take most of the time. */
+const cache = await makeTempFolder();
+await chmod(cache.path, 0o777);
+afterAll(() => cache[Symbol.asyncDispose]());
+
 type Home = AsyncDisposable & {
   folder: string;
   data: string;
@@ -64,7 +69,11 @@ admin: { port: 0 }
   for (const name of ['', 'inbox', 'reports']) await chown(path.join(folder, name), OWNER, OWNER);
   const kept = stack.move();
   const start = (user: number, args: readonly string[]) =>
-    startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], { cwd: folder, env: CREDENTIALS, user });
+    startProgram(['--config', path.join(folder, 'po-sync.yaml'), ...args], {
+      cwd: folder,
+      env: { ...CREDENTIALS, NODE_COMPILE_CACHE: cache.path },
+      user,
+    });
   return {
     folder,
     data,
