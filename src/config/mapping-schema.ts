@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toError } from '../core/errors.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
 import { line, written } from './fields.ts';
 
@@ -65,11 +66,22 @@ export const ENCODINGS = [
   'euc-kr',
 ] as const;
 
-function isPattern(text: string): boolean {
+/** A regular expression; `like` is one as an example. */
+function pattern(like: string) {
+  return line.superRefine((text, context) => {
+    const fault = patternFault(text);
+    if (fault !== undefined)
+      context.addIssue(`expected a regular expression, such as "${like}"; "${text}" is none: ${fault}`);
+  });
+}
+
+function patternFault(text: string): string | undefined {
   try {
-    return new RegExp(text, 'u') instanceof RegExp;
-  } catch {
-    return false;
+    new RegExp(text, 'u');
+    return undefined;
+  } catch (error) {
+    // "Invalid regular expression: /^(Total/u: Unterminated group"
+    return toError(error).message.split(': ').at(-1)?.toLowerCase();
   }
 }
 
@@ -125,11 +137,10 @@ function byValue(description: string) {
 function rowPatterns() {
   return {
     skipRows: z
-      .array(line.refine(isPattern, { error: 'expected a regular expression, such as "^Total"' }))
+      .array(pattern('^Total'))
       .prefault([])
       .describe('Tables only: rows to leave out. Each pattern is applied to the values of a row, joined by a space.'),
-    lastRow: line
-      .refine(isPattern, { error: 'expected a regular expression, such as "^END"' })
+    lastRow: pattern('^END')
       .exactOptional()
       .describe('Tables only: the row that ends each file; a file without it is unreadable. A pattern as in skipRows.'),
   };

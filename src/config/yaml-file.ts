@@ -69,7 +69,8 @@ export function readYaml(text: string): YamlFile {
     const offset = openingOf(open, document);
     return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
   }
-  const faults = found.map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
+  const [tab] = found.filter(({ code }) => code === 'TAB_AS_INDENT');
+  const faults = (tab ? [tab] : found).map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
   if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
 
   faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));

@@ -24,7 +24,7 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
   await using resources = new AsyncDisposableStack();
   const own = ownFolders(config).filter(({ folder }) => folder === 'data' || self.role !== 'delivery');
   for (const { folder, path, key } of own) {
-    await makeFolder(path, key, folder === 'data' ? PRIVATE_FOLDER : undefined);
+    await makeFolder(path, `${key} in ${config.file}`, folder === 'data' ? PRIVATE_FOLDER : undefined);
     if (folder === 'data') await closeFolder(path);
     resources.use(keepFolder(path));
   }
@@ -68,15 +68,12 @@ async function isThere(path: string): Promise<boolean> {
 async function makeFolder(path: string, key: string, mode?: number): Promise<void> {
   await makePath(path, mode).catch((error: unknown) => {
     const reason = codeOf(error) ?? 'unknown error';
-    throw new PoSyncError(
-      'folder-unusable',
-      `Folder ${path} cannot be created (${reason}${ownersOf(error, ['; ', ''])}).`,
-      {
-        remedy: `Create it, or correct ${key} in the configuration.`,
-        facts: { path },
-        cause: error,
-      },
-    );
+    const isFile = reason === 'EEXIST' || reason === 'ENOTDIR';
+    const trouble = isFile
+      ? `${path} cannot be used as a folder: ${reason === 'EEXIST' ? 'it' : 'a part of its path'} is a file.`
+      : `Folder ${path} cannot be created (${reason}${ownersOf(error, ['; ', ''])}).`;
+    const remedy = `${isFile ? 'Enter a folder as' : 'Create it, or correct'} ${key}.`;
+    throw new PoSyncError('folder-unusable', trouble, { remedy, facts: { path }, cause: error });
   });
 }
 

@@ -189,14 +189,14 @@ function nestedIn(value: object, number: string, place: Place, rules: ObjectRule
   // One message is enough where the list only has another name.
   const elsewhere = itemsElsewhere(value, list, rules.mapping)?.pointer;
   lookInto(value, from, (inner, pointer) => {
-    if (elsewhere !== undefined && pointer.startsWith(`${from}${elsewhere}/`)) return false;
+    if (elsewhere !== undefined && `${pointer}/`.startsWith(`${from}${elsewhere}/`)) return false;
     if (own.some((one) => one.startsWith(`${pointer}/`))) return true;
     if (pointer === `${from}${list.pointer}`) return false;
     const isItem = pointer.startsWith(`${from}${list.pointer}/`) && Array.isArray(list.value);
     const depth = pointer.slice(from.length + list.pointer.length).split('/').length - 1;
     if (isItem && depth === 1) ownOrder(inner, pointer, number, place, rules, problems);
     else if (isRecord(inner, rules.mapping)) {
-      problems.push(problemOf('nested', { ...place, pointer }, '', pointer));
+      problems.push(problemOf('nested', { ...place, pointer }, '', '', pointer));
       return false;
     }
     return true;

@@ -93,7 +93,7 @@ export function isRecord(value: object, { fields }: Mapping): boolean {
   return has(fields.purchaseOrderNumber) && (has(fields.items) || has(fields.articleCode) || has(fields.quantity));
 }
 
-/** A list of objects under another name than those of the mapping. */
+/** A list of objects, or a single item, under another name than those of the mapping. */
 type OtherList = { path: string[]; pointer: string; hasItems: boolean };
 
 /** The only list that can be the items of an order that has none under the names of the mapping. */
@@ -107,6 +107,8 @@ export function itemsElsewhere(value: object, found: Found, mapping: Mapping): O
 function listsIn(value: object, mapping: Mapping, at: Pick<OtherList, 'path' | 'pointer'>): OtherList[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
+    // A single item of XML is no list yet.
+    if (isObject(inner) && isRecord(inner, mapping)) return [{ ...own, hasItems: true }];
     if (isObject(inner)) return own.path.length < 3 ? listsIn(inner, mapping, own) : [];
     if (!Array.isArray(inner) || !inner.some(isObject)) return [];
     return [{ ...own, hasItems: inner.some((one: unknown) => isObject(one) && isRecord(one, mapping)) }];

@@ -67,6 +67,12 @@ describe('refuses', () => {
   });
 });
 
+it('reports a tab as the only fault, because what follows it is misread', () => {
+  expect(faultsIn('a:\n  b: 1\n\tc: 2\n  d: { e: 1 }\n')).toEqual([
+    expect.stringContaining('3:1 a tab cannot indent YAML'),
+  ]);
+});
+
 it('reports an anchor that contains itself', () => {
   expect(faultsIn('a: &a [*a]\n')).toContain('1:8 &a contains itself');
 });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
@@ -13,6 +14,17 @@ it('start ends with 1 when Redis cannot be reached for ten seconds', async () =>
   expect(err).toMatch(/Redis at redis:\/\/\[redacted\]@127\.0\.0\.1:\d+\/0 does not answer/);
   expect(err).not.toContain('pass-word');
   expect(performance.now() - began).toBeGreaterThan(9_000);
+});
+
+it('start ends with 1 when a file is where a folder is configured, and names the file and the key', async () => {
+  await using place = await openWorkplace();
+  const { reports, config } = place;
+  await writeFile(reports, 'x');
+  const said = async () => (await place.spawn(['start']).ended).err;
+  expect(await said()).toContain(
+    `${reports} cannot be used as a folder: it is a file.\n  Enter a folder as reports.path in ${config}.`,
+  );
+  await rm(reports);
 });
 
 it('start ends with 1 when another program has the admin port', async () => {

@@ -437,6 +437,22 @@ describe('JSON', () => {
     expect((await readText(JSON.stringify(all.slice(0, 1)), mapping)).orders).toMatchObject([{ valid: true }]);
   });
 
+  test('names the only item of an order as its items where it is not in a list, as in XML, and says nothing else of it', async () => {
+    const hint = 'if "Item" is the list of items, name it in fields of the mapping of the source: items: "Item"';
+    const item = '<Item><articleCode>A</articleCode><quantity>2</quantity></Item>';
+    const text = `<a><r><purchaseOrderNumber>1</purchaseOrderNumber>${item}</r></a>`;
+    const { orders } = await readText(text);
+    expect(orders.map((one) => (one.valid ? [] : one.problems.map(({ message }) => message)))).toEqual([
+      [
+        expect.stringContaining(
+          `has no items; at least one is required; the object has "purchaseOrderNumber", "Item". For your operator: ${hint}`,
+        ),
+      ],
+    ]);
+    const mapping = mappingOf({ fields: { items: 'Item' } });
+    expect((await readText(text, mapping)).orders).toMatchObject([{ valid: true }]);
+  });
+
   test('keeps numbers as they were written and every key, for the fix file', async () => {
     const text = '{"purchaseOrderNumber":"1","price":1.10,"id":12345678901234567890,"__proto__":{"x":1},"items":[]}';
     const { orders } = await readText(text);

@@ -141,7 +141,6 @@ function stateOf(history: OrderHistory): [Tone, string] {
   }
 }
 
-/** Maximum number of items shown. */
 const ITEMS_SHOWN = 20;
 
 /** The items; those that are not from the ledger with where they are from, or why there are none. */
@@ -199,7 +198,7 @@ function outcomeEvents({ startedAt, result, deadLetter }: Appearance, all: reado
   const text = `${outcomeWord(outcome)}${times}${reason}`;
   // The file repeats an order that had this outcome before it came.
   const event = deadLetter && at < takenAt ? { at: takenAt, text: `not sent: already ${text}` } : { at, text, ...more };
-  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location))] : [])];
+  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), all)] : [])];
 }
 
 function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
@@ -208,8 +207,7 @@ function detailsOf({ problems = [], httpStatus, response, payload, known }: Dead
     if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText({ field, message })}`;
     return `line ${line}, ${field === '' ? '' : `${field} `}"${value}": ${message}`;
   });
-  const contents =
-    known === undefined ? [] : [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`];
+  const contents = known ? [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`] : [];
   return [...wrong, ...answer, ...contents];
 }
 
@@ -219,16 +217,18 @@ function itemsText(content: unknown): string {
   return itemTexts(items).join(', ');
 }
 
-function closedEvent({ at, waitsIn, number = '', changes, end, ...closed }: Closed, place: string): HistoryEvent {
+function closedEvent(dead: Closed, place: string, all: readonly Appearance[]): HistoryEvent {
+  const { at, waitsIn, number = '', changes, end, ...closed } = dead;
   const more = changeTexts(changes, place);
-  const list = more.length === 0 ? {} : { more };
   const waits = `its rows came back and still wait in batch ${waitsIn}`;
-  const last = waitsIn === undefined ? end && endText(end) : waits;
+  // The file that brought them back shows its own end.
+  const isShown = all.some(({ deadLetter }) => deadLetter?.closed?.at === end?.at);
+  const last = waitsIn === undefined ? end && !isShown && endText(end) : waits;
   const text =
     waitsIn !== undefined && end === undefined
       ? waits
-      : `its dead letter was closed: ${endText(closed)}${number === '' ? '' : ` as ${number}`}${last === undefined ? '' : `; then ${last}`}`;
-  return { at: Date.parse(at), text, ...list };
+      : `its dead letter was closed: ${endText(closed)}${number === '' ? '' : ` as ${number}`}${last ? `; then ${last}` : ''}`;
+  return { at: Date.parse(at), text, ...(more.length > 0 && { more }) };
 }
 
 function endText({ by, who, batch }: Omit<End, 'at'>): string {

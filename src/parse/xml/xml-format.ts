@@ -123,6 +123,8 @@ function watchPaths() {
       return { path: end, children: children.map((one) => one.at(-1) ?? '') };
     },
     hasElements: () => known.size > 1,
+    /** The names of all elements and attributes, each once. */
+    names: () => [...new Set([...known.values()].map(({ path }) => path.at(-1) ?? ''))],
   };
 }
 
@@ -146,7 +148,7 @@ function guessPath(start: string, mapping: Mapping): readonly string[] {
   if (path !== undefined) return path;
   const root = paths.at([]).children;
   if (!paths.hasElements()) return [...root, '*'];
-  throw nothingThere([], paths, mapping.fields.purchaseOrderNumber.join(' or '));
+  throw noNumber(paths.names(), mapping.fields.purchaseOrderNumber.join(' or '));
 }
 
 function severalPlaces(paths: readonly (readonly string[])[]) {
@@ -157,12 +159,22 @@ function severalPlaces(paths: readonly (readonly string[])[]) {
 
 const SHOWN = 10;
 
-function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>, wanted = path.join('.')) {
+/** With the names that a document has, as a table is shown with its columns. */
+function noNumber(names: readonly string[], wanted: string) {
+  const message = `No element or attribute ${wanted} was found; the document ${hasText(names)}.`;
+  const remedy = 'Name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
+  return unreadable('records', message, { line: 1 }, remedy);
+}
+
+function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>) {
   const { path: reached, children } = paths.at(path);
-  const names = children.slice(0, SHOWN).map((name) => JSON.stringify(name));
-  const has =
-    names.length === 0 ? 'has no elements' : `has ${names.join(', ')}${children.length > SHOWN ? ' and more' : ''}`;
   const where = reached.length === 0 ? 'the document' : reached.join('.');
-  const message = `No element ${wanted} was found; ${where} ${shorten(has, 500)}.`;
+  const message = `No element ${path.join('.')} was found; ${where} ${hasText(children)}.`;
   return unreadable('records', message, { line: 1 }, 'Correct records or fields in the mapping of the source.');
+}
+
+function hasText(names: readonly string[]): string {
+  if (names.length === 0) return 'has no elements';
+  const shown = names.slice(0, SHOWN).map((name) => JSON.stringify(name));
+  return shorten(`has ${shown.join(', ')}${names.length > SHOWN ? ' and more' : ''}`, 500);
 }

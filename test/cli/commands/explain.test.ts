@@ -73,6 +73,35 @@ it('a file that repeats an order which was refused before says that it was not s
   );
 });
 
+it('a dead letter that was settled twice names its second end once, where the file that brought it back shows it', () => {
+  const [at, later] = ['2026-11-21T07:20:00Z', '2026-11-21T07:30:00Z'];
+  const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'conflict', attempts: 0, at: AT } as const;
+  const deadLetter = {
+    purchaseOrderNumber: 'PO-1',
+    kind: 'conflict',
+    stage: 'reconciliation',
+    code: 'conflict',
+    message: 'other content',
+    signature: 'conflict',
+    attempts: 0,
+    firstAt: AT,
+    lastAt: AT,
+    location: { line: 2 },
+  } as const;
+  const file = { source: 'inbox', startedAt: AT, result: { ...result, code: 'conflict', message: 'other content' } };
+  const discarded = { at: later, by: 'discarded', who: 'root' } as const;
+  const closed = { at, by: 'fixed', batch: 'fix1', end: discarded } as const;
+  const first = { ...file, batch: 'b', file: 'a.csv', deadLetter: { ...deadLetter, closed } };
+  const fix = { ...file, batch: 'fix1', file: 'fix.csv', deadLetter: { ...deadLetter, closed: discarded } };
+  const both = shown({ ...base, state: 'conflict', appearances: [first, fix] });
+  expect(both).toContain('2026-11-21 07:20:00 UTC  its dead letter was closed: fixed, batch fix1\n');
+  expect(both).toContain('2026-11-21 07:30:00 UTC  its dead letter was closed: discarded by root\n');
+  expect(both).not.toContain('then discarded');
+  expect(shown({ ...base, state: 'conflict', appearances: [first] })).toContain(
+    'fixed, batch fix1; then discarded by root',
+  );
+});
+
 it('an order with more attempts than are allowed says how many count', () => {
   const open: OpenOrder = {
     batch: 'b',

@@ -48,5 +48,7 @@ test('the message names the last line and what is missing, and a fix file needs 
     remedy: expect.stringContaining('Nothing of it was sent. Drop the complete file again'),
   });
   expect(fixMapping(mapping)).not.toHaveProperty('lastRow');
-  expect(() => mappingOf({ lastRow: '(' })).toThrow('expected a regular expression');
+  expect(() => mappingOf({ lastRow: '(' })).toThrow(
+    'expected a regular expression, such as \\"^END\\"; \\"(\\" is none: unterminated group',
+  );
 });

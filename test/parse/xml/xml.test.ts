@@ -111,7 +111,7 @@ describe('XML', () => {
     for (const number of ['<Order.>1</Order.>', '<PO.Id>1</PO.Id>', '<PO><Id>1</Id></PO>'])
       expect((await ordersIn(text(number), { fields })).orders).toEqual([order('1', ['A', 1])]);
     await expect(ordersIn(text(''), { fields })).rejects.toMatchObject({
-      message: 'No element Order. or PO.Id was found; the document has "a".',
+      message: 'No element or attribute Order. or PO.Id was found; the document has "a", "r", "Article", "Qty".',
     });
   });
 

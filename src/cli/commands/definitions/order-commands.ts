@@ -103,7 +103,11 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
       'po-sync dead-letters retry --kind failed --dry-run',
       'po-sync dead-letters retry --order PO-4711 --yes',
     ],
-    exits: [['0', 'all of them are sent again'], NOT_DONE, ['2', 'some cannot be sent again']],
+    exits: [
+      ['0', 'all of them are sent again, or none that is selected is open'],
+      NOT_DONE,
+      ['2', 'some cannot be sent again'],
+    ],
     load: async () => (await import('../dead-letters-retry.ts')).deadLettersRetryCommand,
   },
   {
@@ -120,7 +124,11 @@ export const ORDER_COMMANDS: readonly CommandDefinition[] = [
       'po-sync dead-letters discard --batch 3f2a91c0 --kind invalid',
       'po-sync dead-letters discard --order PO-4711 --order PO-4712',
     ],
-    exits: [['0', 'all of them are discarded'], NOT_DONE, ['2', 'some cannot be discarded']],
+    exits: [
+      ['0', 'all of them are discarded, or none that is selected is open'],
+      NOT_DONE,
+      ['2', 'some cannot be discarded'],
+    ],
     load: async () => (await import('../dead-letters-close.ts')).deadLettersDiscardCommand,
   },
   {
