@@ -106,6 +106,27 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
   return { fieldsOf, close, ...returns, closeCorrected: createCorrectedClosing({ redis, keys }) };
 }
 
+/** Of open dead letters, each with its batch: the newest batch in which its number needs a person for the same kind of reason, if that is another one. */
+export async function newerIn(
+  page: readonly (Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'closed'> & { batch: string })[],
+  batches: Pick<Batches, 'results'>,
+  { redis, keys }: Pick<Store, 'redis' | 'keys'>,
+): Promise<(string | undefined)[]> {
+  const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
+  const waiting = numbers.length === 0 ? [] : await redis.hmget(keys.waiting, ...numbers);
+  return await Promise.all(
+    page.map(async (deadLetter, i) => {
+      if (deadLetter.closed !== undefined) return undefined;
+      const open = readOpenDeadLetters(waiting[i] ?? '').filter(({ batch }) => batch > deadLetter.batch);
+      for (const { batch, field } of open.toSorted((a, b) => (a.batch < b.batch ? 1 : -1))) {
+        const same = ofKind([field], await batches.results(batch, [Number(field)]), deadLetter);
+        if (same.length > 0) return batch;
+      }
+      return undefined;
+    }),
+  );
+}
+
 /** Keeps that a batch brought rows of a dead letter that is settled, and that they need a person there. Repeatable. */
 function returnKeeper({ redis, keys }: { redis: Redis; keys: Keys }) {
   return async ({
@@ -150,7 +171,11 @@ function createReturns({ redis, keys }: { redis: Redis; keys: Keys }) {
 }
 
 /** The fields of one kind of dead letter. The result of an invalid order may not be kept. */
-function ofKind(fields: readonly string[], results: Awaited<ReturnType<Batches['results']>>, { kind }: DeadLetter) {
+function ofKind(
+  fields: readonly string[],
+  results: Awaited<ReturnType<Batches['results']>>,
+  { kind }: Pick<DeadLetter, 'kind'>,
+) {
   return fields.filter((_, i) => (results[i]?.outcome ?? 'invalid') === kind);
 }
 

@@ -9,13 +9,15 @@ import type { Store } from '../redis/store.ts';
 import { stageOf, withLastAnswer } from '../report/dead-letters.ts';
 import { signatureOf } from '../report/signature.ts';
 
-/** A dead letter with the batch that it belongs to. */
+/** A dead letter with the batch that it belongs to. `newerIn`: the newest batch in which its order needs a person for the same kind of reason, if that is another one. `isForgotten`: only its fix file sends it again, because the ledger no longer has its content. */
 export type FoundDeadLetter = DeadLetter & {
   batch: string;
   source: string;
   file: string;
   /** The current state of its order, if it is no longer that of the dead letter. */
   now?: EntryState;
+  newerIn?: string;
+  isForgotten?: true;
 };
 
 type ProgressContext = { batches: Batches; store: Pick<Store, 'redis' | 'keys'>; ledger: Ledger };

@@ -408,6 +408,59 @@ it('dead letters that a fix file settled stay so when Redis comes back from befo
   expect([...place.stored().keys()].sort()).toEqual(sent);
 });
 
+it('of two dead letters of an order after a restore, list and explain name the newer one, whose correction closes both, and offer only what works', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = async (name: string, text: string) => {
+    await place.drop(name, text);
+    await place.run(['start', '--once', '--max-wait', '60s']);
+  };
+  const list = async () => (await place.run(['dead-letters', 'list'])).out;
+  const file = `${HEAD}\nREF,NEW,BAD,2\nINV,NEW,,1\nREN,NEW,BAD,3\n`;
+  await once('w.csv', `${HEAD}\nW-0,NEW,A,1\n`);
+  const goBack = await snapshotOf(client);
+  await once('a.csv', file);
+  const first = (await place.reportsNow()).at(-1)?.batch ?? '';
+  await goBack();
+  await place.run(['start', '--once', '--max-wait', '60s']);
+  // The ledger does not have the refused orders any more.
+  const alone = await list();
+  expect(alone).toContain(`${path.join(place.reports, first)}/dead-letters.csv`);
+  expect(alone).not.toContain('dead-letters retry');
+  expect((await place.run(['dead-letters', 'retry', '--order', 'REF', '--yes'])).out).toContain('Drop the fix file');
+
+  await until('the next second', () => new Date().toISOString().replace(/[-:]/g, '').slice(0, 15) > first.slice(0, 15));
+  await once('a.csv', file);
+  const second = (await place.reportsNow()).at(-1);
+  if (second === undefined || second.batch === first) throw new Error('no second batch');
+  const both = await list();
+  for (const kind of ['REF +refused', 'INV +invalid'])
+    expect(both).toMatch(new RegExp(`${kind}, again in ${second.batch.slice(-8)} [^\n]*${first}`));
+  expect(both).toContain('An order marked "again in"');
+  expect(both).toContain(`${path.join(place.reports, second.batch)}/dead-letters.csv`);
+  expect(both).not.toContain(`${path.join(place.reports, first)}/dead-letters.csv`);
+  expect(both).toContain('dead-letters retry');
+  const { deadLetters } = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out);
+  expect(deadLetters.map(({ newerIn }: { newerIn?: string }) => newerIn)).toEqual([
+    ...Array.from({ length: 3 }, () => second.batch),
+    ...Array.from({ length: 3 }, () => undefined),
+  ]);
+  for (const number of ['REF', 'INV'])
+    expect((await place.run(['explain', number])).out).toContain(path.join(place.reports, second.batch));
+
+  const fix = fixOf(await place.read(second, 'dead-letters.csv'));
+  await once('fix.csv', fix(['REF,NEW,BAD', 'REF,NEW,A'], ['INV,NEW,,', 'INV,NEW,A,'], ['REN,NEW,BAD', 'REN-2,NEW,A']));
+  expect([...place.stored().keys()].sort()).toEqual(['INV', 'REF', 'REN-2', 'W-0']);
+  // As the list says: under another number, the older one is to be discarded.
+  expect(JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters).toMatchObject([
+    { purchaseOrderNumber: 'REN', batch: first },
+  ]);
+  await place.run(['dead-letters', 'discard', '--order', 'REN', '--yes']);
+  expect(await list()).toBe('No orders need a person.\n');
+});
+
 it('a dead letter that its report has closed stays open when Redis comes back with its order under way again', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };

@@ -84,13 +84,15 @@ async function printTables(
   const batches = new Set<string>();
   const advice = createAdvice((source) => mappingFor(context.config, source));
   const kinds = new Set<DeadLetterKind>();
-  let total = 0;
+  let [total, canRetry, isRepeated] = [0, false, false];
   for await (const deadLetter of found) {
     total += 1;
     if (deadLetter.closed === undefined) {
       // The fix file of orders in doubt has nothing to correct.
-      if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.batch);
+      if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
       kinds.add(deadLetter.kind);
+      canRetry ||= RETRIED.has(deadLetter.kind) && !deadLetter.isForgotten;
+      isRepeated ||= deadLetter.newerIn !== undefined;
       advice.add(deadLetter.problems, deadLetter.source);
     }
     addError(groups, deadLetter);
@@ -111,12 +113,16 @@ async function printTables(
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format)}\n`);
   for (const text of lost) shell.out(`\n${text}`);
-  const isAnyOpen = kinds.size > 0;
-  const next = isAnyOpen ? await nextText([...batches], kinds, context) : 'All of them are closed.';
+  const next = kinds.size > 0 ? await nextText([...batches], { kinds, canRetry }, context) : 'All of them are closed.';
   // Commands and paths are not broken, so that they can be copied.
   const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
-  shell.out(`\n${next.split('\n').map(broken).join('\n')}\n`);
+  const repeated = isRepeated ? `${REPEATED}\n\n` : '';
+  shell.out(`\n${`${repeated}${next}`.split('\n').map(broken).join('\n')}\n`);
 }
+
+/** Which of several dead letters of an order is to be corrected, and what becomes of the others. */
+const REPEATED =
+  'An order marked "again in" needs a person in a newer batch, too. Correct it there only. When it is accepted under its number, the older dead letter closes with it; under another number, discard the older one.';
 
 /** Maximum number of fix files shown. */
 const FIX_FILES_SHOWN = 5;
@@ -124,9 +130,10 @@ const FIX_FILES_SHOWN = 5;
 /** What to do next: the fix files first, if there are any and something in them is to be corrected. */
 async function nextText(
   all: readonly string[],
-  kinds: ReadonlySet<DeadLetterKind>,
+  open: { kinds: ReadonlySet<DeadLetterKind>; canRetry: boolean },
   { config, batches: { underWay } }: OperatorContext,
 ): Promise<string> {
+  const { kinds } = open;
   const unfinished = (await underWay()).filter(({ batch }) => all.includes(batch));
   const batches = all.filter((name) => unfinished.every(({ batch }) => batch !== name));
   const found = await Promise.all(
@@ -136,14 +143,14 @@ async function nextText(
   const later = unfinished
     .slice(0, FIX_FILES_SHOWN)
     .map(({ name, batch, held }) => printable(noFixFileYet(name, batch, held !== undefined)));
-  if (files.length === 0) return [...later, ...(later.length > 0 ? [''] : []), otherWays('Select', kinds)].join('\n');
+  if (files.length === 0) return [...later, ...(later.length > 0 ? [''] : []), otherWays('Select', open)].join('\n');
   const others = batches.length - Math.min(batches.length, FIX_FILES_SHOWN);
   const more = others > 0 ? [`  … and those of ${counted(others, 'other batch', 'other batches')}`] : [];
   const shown = [...files.map((file) => `  ${printable(file)}`), ...more, ...later];
   const place = `${intoInbox(config)}${kinds.has('inDoubt') ? ', without the orders in doubt' : ''}:`;
   const conflict = kinds.has('conflict') ? [...CONFLICT_STEPS, ''] : [];
   if ([...kinds].some((kind) => kind !== 'conflict' && kind !== 'inDoubt'))
-    return [`Correct and drop ${place}`, ...shown, '', ...conflict, otherWays('Or select', kinds)].join('\n');
+    return [`Correct and drop ${place}`, ...shown, '', ...conflict, otherWays('Or select', open)].join('\n');
   const doubt = kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : [];
   return [...conflict, `Or enter another number and drop ${place}`, ...shown, ...doubt].join('\n');
 }
@@ -158,10 +165,14 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
+const RETRIED: ReadonlySet<DeadLetterKind> = new Set(['refused', 'failed']);
+
 /** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
-function otherWays(select: string, kinds: ReadonlySet<DeadLetterKind>): string {
+function otherWays(
+  select: string,
+  { kinds, canRetry }: { kinds: ReadonlySet<DeadLetterKind>; canRetry: boolean },
+): string {
   if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0) return DOUBT_STEPS.join('\n');
-  const canRetry = [...kinds].some((kind) => kind === 'refused' || kind === 'failed');
   return [
     `${select} orders with --batch, --kind, --signature or --order:`,
     ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
@@ -208,8 +219,9 @@ function columnsFor(shown: readonly FoundDeadLetter[]): Column<FoundDeadLetter>[
   return DEAD_LETTER_COLUMNS.toSpliced(-1, 0, settled);
 }
 
-function stateOf({ kind, closed, now }: FoundDeadLetter): string {
+function stateOf({ kind, closed, now, newerIn }: FoundDeadLetter): string {
   if (closed) return `${outcomeWord(kind)}, closed`;
+  if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }
 

@@ -14,7 +14,8 @@ type Place = { reports: string; start: string; now: number; into: string; settle
 export function nextStep({ order, state, open, appearances }: OrderHistory, place: Place): string[] {
   const { reports, into } = place;
   const name = shellWord(order);
-  const waiting = appearances.find(isWaiting);
+  // The newest one, as in the list of dead letters.
+  const waiting = appearances.findLast(isWaiting);
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.

@@ -8,7 +8,7 @@ import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWord } from '../../order/text.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
+import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
 import { type Report, readFinished, reportNames } from '../../report/report.ts';
 import { findBatch } from '../batches/list-batches.ts';
@@ -16,7 +16,7 @@ import { type LettersWithoutReport, lettersWithoutReport } from '../batches/open
 import { filesToTake } from '../delivery/source-status.ts';
 import { livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
-import { findAppearances, withClosing } from '../orders/appearances.ts';
+import { findAppearances, withClosing, withLedgerState } from '../orders/appearances.ts';
 
 /** Selects dead letters; a dead letter must match every filter that is given. */
 export type DeadLetterFilter = {
@@ -61,7 +61,7 @@ export function lacking(filter: DeadLetterFilter, context: OperatorContext): Pro
 }
 
 async function* matching(filter: DeadLetterFilter, context: OperatorContext): AsyncGenerator<FoundDeadLetter> {
-  const { batches, config, ledger } = context;
+  const { batches, config } = context;
   const reports = config.reports.path;
   // Before the reports: what is under way now is in one of both, also if it ends meanwhile.
   const underWay = new Map((await batches.underWay()).map((batch) => [batch.batch, batch]));
@@ -78,7 +78,7 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
     const { since: _, signature: __, ...rest } = filter;
     const inReport = deadLettersIn(join(reports, name), report, closings, rest);
     for await (const page of pages(inReport, PAGE)) {
-      yield* (await withLedgerState(page, ledger)).filter((one) => matches(one, filter));
+      yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
     }
   }
   const inProgress = deadLettersInProgress(context, [...underWay.values()]);
@@ -231,19 +231,4 @@ async function mayHaveSince(since = 0, folder: string, { finishedAt }: Report): 
   if (finishedAt !== null && finishedAt >= iso(since)) return true;
   const list = await stat(join(folder, 'dead-letters.json')).catch(() => undefined);
   return list !== undefined && list.mtimeMs >= since - CLOCKS_DIFFER;
-}
-
-/** Adds the current state and the last answer of each order, if they changed since the report. */
-async function withLedgerState(
-  page: readonly FoundDeadLetter[],
-  ledger: OperatorContext['ledger'],
-): Promise<FoundDeadLetter[]> {
-  const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  return page.map((reported, i) => {
-    const one = known[i];
-    const deadLetter = withLastAnswer(reported, reported.batch, one);
-    if (deadLetter.closed || one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return deadLetter;
-    const { state } = one.entry;
-    return state === deadLetter.kind ? deadLetter : { ...deadLetter, now: state };
-  });
 }

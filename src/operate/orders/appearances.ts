@@ -1,10 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
+import { newerIn } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
-import { readDeadLetters } from '../../report/dead-letters.ts';
+import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import { readDeadLetters, withLastAnswer } from '../../report/dead-letters.ts';
 import { type Report, readReport, reportNames } from '../../report/report.ts';
 import { readResults } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -147,6 +149,31 @@ async function deadLettersOf(
 export function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLetter {
   const closing = deadLetter.closed ? undefined : closingFor(deadLetter, closings);
   return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
+}
+
+/** Adds the current state and the last answer of each order, if they changed since the report, and where it needs a person again. */
+export async function withLedgerState(
+  page: readonly FoundDeadLetter[],
+  { ledger, batches, store }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
+): Promise<FoundDeadLetter[]> {
+  const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
+  const newer = await newerIn(page, batches, store);
+  return page.map((reported, i) => {
+    const one = known[i];
+    const deadLetter = withLastAnswer(reported, reported.batch, one);
+    if (deadLetter.closed) return deadLetter;
+    // Of one that was sent, the ledger names the batch.
+    const owner = one?.kind === 'open' && one.entry.state === deadLetter.kind ? one.entry.batch : newer[i];
+    const again = owner === undefined || owner === deadLetter.batch ? deadLetter : { ...deadLetter, newerIn: owner };
+    if (one?.kind === 'nothing' && isOnceSent(deadLetter)) return { ...again, isForgotten: true };
+    if (one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return again;
+    const { state } = one.entry;
+    return state === deadLetter.kind ? again : { ...again, now: state };
+  });
+}
+
+function isOnceSent({ kind }: FoundDeadLetter): boolean {
+  return kind === 'refused' || kind === 'failed';
 }
 
 /** How dead letters end whose order was accepted. */
