@@ -6,8 +6,9 @@ import { codeOf, PoSyncError } from '../core/errors.ts';
 import { orders } from '../core/format.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Outcome } from '../order/outcome.ts';
+import type { Redis } from '../redis/connect.ts';
 import { type Keys, keysAt } from '../redis/keys.ts';
-import type { Context } from '../redis/store.ts';
+import { type Context, hasPrivateRedis } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
 import { type Entry, sendingSpan } from './entry.ts';
 import { createCheckpointFile, createIdentity, type Identity } from './identity.ts';
@@ -46,6 +47,19 @@ export function createEnvironmentLedger({ config, store, owner, log }: Context):
 /** Where a host keeps the checkpoints of its ledgers, one for each environment and address of its API. */
 const checkpointFile = (data: string, environment: string, origin: string) =>
   join(data, 'ledger', `${environment}-${origin}.json`);
+
+/**
+ * Whether a start of this machine finds that the ledger lost changes, and then reads the API's list first. Changes nothing.
+ * False where the checkpoint cannot be read.
+ */
+export async function willNoticeLoss(config: Config, { redis, keys }: { redis: Redis; keys: Keys }): Promise<boolean> {
+  const file = checkpointFile(config.data, config.environment, keys.origin);
+  const checkpoint = createCheckpointFile(file, { isBesideRedis: hasPrivateRedis(config) });
+  const { epoch, sequence } = await checkpoint.read().catch(() => ({ epoch: '', sequence: 0 }));
+  const [now, reached, succeeds] = await redis.hmget(keys.identity, 'epoch', 'sequence', 'succeeds');
+  if (epoch === '' || succeeds?.split(' ').includes(epoch)) return false;
+  return now !== epoch || Number(reached) < sequence;
+}
 
 /**
  * Refuses to send for an environment while orders wait in its ledger of another address: that ledger would send them, too,

@@ -632,6 +632,36 @@ it('after a restore of what Redis had before the last short run, no order of tha
   );
 });
 
+it('after a restore of the folder of Redis alone, doctor says before the start that it reads the list first, as the instructions do', async () => {
+  await using place = await openWorkplace({ redis: 'private', pace: PACE });
+  const redis = path.join(place.folder, 'data', 'redis');
+  const once = async (name: string) => {
+    await place.drop(`${name}.csv`, `${HEAD}\n${name},NEW,A,1\n`);
+    return await place.run(['start', '--once']);
+  };
+  const doctor = async () => {
+    const { findings } = JSON.parse((await place.run(['--json', 'doctor'])).out);
+    return (findings as { check: string; state: string; message: string }[]).filter(({ check }) => check === 'ledger');
+  };
+  await once('BEFORE');
+  await cp(redis, `${redis}.backup`, { recursive: true });
+  await once('LAST');
+  expect(await doctor()).toEqual([]);
+  await rm(redis, { recursive: true });
+  await rename(`${redis}.backup`, redis);
+  const [said, ...more] = await doctor();
+  expect(said).toMatchObject({
+    state: 'ok',
+    message: expect.stringMatching(/^Redis is older than .*\/data\/ledger, .* reads the API's list before it sends/),
+  });
+  expect(more).toEqual([]);
+  const { code, out, err } = await once('LAST');
+  expect(code).toBe(0);
+  expect(out + err).toContain('ledger-rolled-back');
+  expect(Object.fromEntries(place.stored())).toEqual({ BEFORE: 1, LAST: 1 });
+  expect(await doctor()).toEqual([]);
+});
+
 it('after a restore of the complete folder data, no order that was sent since the backup is created again', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
   const data = path.join(place.folder, 'data');

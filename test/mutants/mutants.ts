@@ -2060,7 +2060,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'the warning of orders at the API that wait to be sent',
-    file: 'src/operate/doctor/check-daemon.ts',
+    file: 'src/operate/doctor/check-redis.ts',
     find: "one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;",
     replace: "one.entry.state === 'queued' && one.entry.attempt < 0) waiting += 1;",
     tests: ['test/operate/doctor/check-listed.test.ts'],

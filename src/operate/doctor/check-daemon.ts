@@ -5,14 +5,13 @@ import { type Config, startCommandOf } from '../../config/config.ts';
 import { isLoopback } from '../../config/fields.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { GONE_REMEDY } from '../../core/folder.ts';
-import { counted, orders } from '../../core/format.ts';
+import { counted } from '../../core/format.ts';
 import { buildOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
-import { createLookup } from '../../ledger/ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
@@ -28,6 +27,7 @@ import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
+import { checkRestored, isNew } from './check-redis.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
@@ -37,6 +37,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
   return [
     ...(await checkFormat(place)),
     ...(await checkLedger(place, config)),
+    ...(await checkRestored(place, config)),
     ...(await checkMarkers(place, config)),
     ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
@@ -67,11 +68,6 @@ async function checkFoldersGone(place: Place): Promise<Finding[]> {
 function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
   if (!isOftenLost(losses)) return [];
   return [{ check: 'daemon', state: 'warn', message: `process ${pid}: ${lossText(losses)}`, remedy: LOST_REMEDY }];
-}
-
-/** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */
-async function isNew({ redis, keys }: Place): Promise<boolean> {
-  return (await redis.hexists(keys.identity, 'epoch')) === 0;
 }
 
 /** Before the first start nobody expects a daemon. */
@@ -119,46 +115,6 @@ function checkConfiguration(daemon: LivingDaemon, config: Config): Finding[] {
   const message = `process ${daemon.pid} was started with another configuration than ${config.file}`;
   return [{ check: 'daemon', state: 'warn', message, remedy: RESTART_REMEDY }];
 }
-
-/** Orders that are looked up together. */
-const LOOKUP = 5_000;
-
-/**
- * Whether the API's list has orders that the ledger would send: a restored ledger lacks what was sent since its backup. A
- * new ledger, and one that noticed its loss, read the list before they send anything.
- */
-export async function checkListed(
-  { redis, keys }: Place,
-  { ledger, delivery }: Pick<Config, 'ledger' | 'delivery'>,
-  listed: readonly string[],
-): Promise<Finding[]> {
-  if (await isNew({ redis, keys })) return listed.length === 0 ? [] : [readAtStart(listed.length)];
-  // A ledger that forgets old orders does not have them, either.
-  if ((await redis.exists(keys.rebuild)) === 1 || ledger.keep !== 'forever') return [];
-  const lookup = createLookup(redis, keys);
-  let [unknown, waiting] = [0, 0];
-  for (let i = 0; i < listed.length; i += LOOKUP) {
-    for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
-      // Before the orders of each file, these are read into the ledger.
-      if (one.kind === 'nothing' && delivery.readList === 'newLedger') unknown += 1;
-      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;
-    }
-  }
-  if (unknown + waiting === 0) return [];
-  const counts = [
-    unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
-    waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
-  ].flat();
-  return [{ check: 'ledger', state: 'warn', message: `the API's list has ${counts.join(' and ')}`, remedy: RESTORED }];
-}
-
-function readAtStart(count: number): Finding {
-  const message = `the API's list has ${orders(count)}; the first start reads ${count === 1 ? 'it' : 'them'} into the new ledger before it sends anything`;
-  return { check: 'ledger', state: 'ok', message };
-}
-
-const RESTORED =
-  'After a restore, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
 
 /** Whoever runs `doctor` may have more rights than a daemon. What this user cannot read either is reported with the folders. */
 async function checkNotTaken(place: Place, config: Config): Promise<Finding[]> {

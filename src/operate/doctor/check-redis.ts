@@ -1,12 +1,18 @@
 import type { Config } from '../../config/config.ts';
 import { toError } from '../../core/errors.ts';
+import { orders } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
+import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
+import { createLookup } from '../../ledger/ledger.ts';
 import type { Redis } from '../../redis/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
 import { commandsText, missingRights, RIGHTS_REMEDY } from '../../redis/rights.ts';
 import { isWithoutLedger } from '../../redis/store.ts';
 import type { Finding } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
+
+type Place = { redis: Redis; keys: Keys };
 
 /** Checks a Redis that answers: version, role, durability, replication, eviction, memory. `isCluster`: as configured. */
 export async function checkRedis(redis: Redis, place: string, isCluster = false): Promise<Finding[]> {
@@ -174,4 +180,59 @@ export async function checkLedgerThere(config: Config): Promise<Finding[]> {
   const message = `${data} has no ledger, but po-sync worked on ${used.join(', ')} for ${environment} before, with another data folder`;
   const remedy = 'Look for it before the start: mount its volume, or restore it from the backup.';
   return [{ check: 'ledger', state: 'warn', message, remedy }];
+}
+
+/** Whether no daemon has used the ledger yet. Commands that look at orders write to it too. */
+export async function isNew({ redis, keys }: Place): Promise<boolean> {
+  return (await redis.hexists(keys.identity, 'epoch')) === 0;
+}
+
+/** Orders that are looked up together. */
+const LOOKUP = 5_000;
+
+/**
+ * Whether the API's list has orders that the ledger would send: a restored ledger lacks what was sent since its backup. A
+ * new ledger, and one that noticed its loss, read the list before they send anything.
+ */
+export async function checkListed(
+  { redis, keys }: Place,
+  config: Config,
+  listed: readonly string[],
+): Promise<Finding[]> {
+  if (await isNew({ redis, keys })) return listed.length === 0 ? [] : [readAtStart(listed.length)];
+  const { ledger, delivery } = config;
+  // A start reads the list first.
+  if (await willNoticeLoss(config, { redis, keys })) return [];
+  // A ledger that forgets old orders does not have them, either.
+  if ((await redis.exists(keys.rebuild)) === 1 || ledger.keep !== 'forever') return [];
+  const lookup = createLookup(redis, keys);
+  let [unknown, waiting] = [0, 0];
+  for (let i = 0; i < listed.length; i += LOOKUP) {
+    for (const one of await lookup(listed.slice(i, i + LOOKUP))) {
+      // Before the orders of each file, these are read into the ledger.
+      if (one.kind === 'nothing' && delivery.readList === 'newLedger') unknown += 1;
+      else if (one.kind === 'open' && one.entry.state === 'queued' && one.entry.attempt === 0) waiting += 1;
+    }
+  }
+  if (unknown + waiting === 0) return [];
+  const counts = [
+    unknown > 0 ? `${orders(unknown)} that the ledger does not have` : [],
+    waiting > 0 ? `${orders(waiting)} that ${waiting === 1 ? 'waits' : 'wait'} to be sent` : [],
+  ].flat();
+  return [{ check: 'ledger', state: 'warn', message: `the API's list has ${counts.join(' and ')}`, remedy: RESTORED }];
+}
+
+function readAtStart(count: number): Finding {
+  const message = `the API's list has ${orders(count)}; the first start reads ${count === 1 ? 'it' : 'them'} into the new ledger before it sends anything`;
+  return { check: 'ledger', state: 'ok', message };
+}
+
+const RESTORED =
+  'After a restore that the start does not notice, run po-sync pause, po-sync reconcile --repair and po-sync resume before you start po-sync, or these orders can be sent a second time. Otherwise another program created them: run po-sync reconcile --repair, or a file that brings one of these numbers creates it again. If that happens often, set delivery.readList to eachFile.';
+
+/** Whether Redis is older than what `data` remembers of it: nothing is to be done, and nobody should repair it. */
+export async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
+  if ((await isNew(place)) || !(await willNoticeLoss(config, place))) return [];
+  const message = `Redis is older than ${config.data}/ledger, as after a restore: the start pauses delivery and reads the API's list before it sends anything`;
+  return [{ check: 'ledger', state: 'ok', message }];
 }
