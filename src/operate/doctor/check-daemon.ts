@@ -1,11 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
-import { isLoopback } from '../../config/fields.ts';
 import { codeOf, toError } from '../../core/errors.ts';
 import { GONE_REMEDY } from '../../core/folder.ts';
-import { counted } from '../../core/format.ts';
+import { counted, iso, moment } from '../../core/format.ts';
 import { buildOf } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
@@ -74,9 +74,11 @@ function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
 async function checkRunning({ redis, keys }: Place, config: Config): Promise<Finding[]> {
   if (await isNew({ redis, keys })) return [];
   const living = await livingDaemons({ redis, keys });
+  const started = await Promise.all(living.map(startedBy));
   if (living.length > 0 && living.every(isBeating))
     return [
-      runningWell(living, config),
+      runningWell(started, config),
+      ...started.flatMap((one) => checkLost(one, started)),
       ...living.flatMap(checkVersion),
       ...living.flatMap((one) => checkConfiguration(one, config)),
     ];
@@ -91,12 +93,58 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
 }
 
 /** With where the log is: a daemon does not know where its standard output goes. */
-function runningWell(living: readonly LivingDaemon[], config: Config): Finding {
+function runningWell(living: readonly StartedDaemon[], config: Config): Finding {
   const log =
     startCommandOf(config) === 'npm start'
       ? 'data/daemon.log'
       : 'its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
-  return { check: 'daemon', state: 'ok', message: `${daemonCounts(living)}; the log is ${log}` };
+  const each = living.slice(0, NAMED).map(({ host, pid, since, by }) => {
+    const place = host === hostname() ? '' : ` on ${host}`;
+    return `process ${pid}${place} since ${moment(iso(since))}${by === undefined ? '' : `, started by ${by}`}`;
+  });
+  const more = living.length > NAMED ? ['others'] : [];
+  return {
+    check: 'daemon',
+    state: 'ok',
+    message: `${daemonCounts(living)} (${[...each, ...more].join('; ')}); the log is ${log}`,
+  };
+}
+
+/** Daemons that are named. */
+const NAMED = 8;
+
+/** `by`: the program that started it and still has it, such as `pm2`. `pm2`: its number there, if pm2 started it. */
+type StartedDaemon = LivingDaemon & { by?: string; pm2?: string };
+
+/** Who started a daemon, as far as this user may see it on this machine. */
+async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
+  if (daemon.host !== hostname()) return daemon;
+  const read = (pid: string | number, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+  const above = async (pid: string | number) => /^.*\) \S+ (\d+)/s.exec(await read(pid, 'stat'))?.[1] ?? '0';
+  const parent = await above(daemon.pid);
+  let by = (await read(parent, 'comm')).trim();
+  // The launcher may be between both.
+  for (let pid = parent; pid !== '0'; pid = await above(pid)) if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
+  const variables = (await read(daemon.pid, 'environ')).split('\0');
+  const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) => variables.find((one) => one.startsWith(name)));
+  return { ...daemon, ...(by !== '' && { by }), ...(id !== undefined && { pm2: `${home} ${id}` }) };
+}
+
+/** pm2 can lose a daemon that it started, such as one that it restarted while it was deleted: nobody stops that one. */
+function checkLost(daemon: StartedDaemon, all: readonly StartedDaemon[]): Finding[] {
+  const { pid, pm2, by } = daemon;
+  const newer = all.findLast((other) => other.pm2 === pm2);
+  if (pm2 === undefined || by === undefined || (by === 'pm2' && newer?.pid === pid)) return [];
+  const why = by === 'pm2' ? `process ${newer?.pid} has its number in pm2 now` : 'its pm2 has ended';
+  const message = `process ${pid} was started by pm2, which may not know it any more: ${why}`;
+  return [
+    {
+      check: 'daemon',
+      state: 'warn',
+      message,
+      remedy: `Unless pm2 list shows it, or pm2 is reloading it, run kill ${pid}.`,
+    },
+  ];
 }
 
 const BETWEEN_RUNS = 'With start --once, none runs between two runs.';
@@ -187,14 +235,6 @@ async function checkAdminPort(place: Place, config: Config): Promise<Finding[]> 
   const reason = isTaken ? 'is used by another program' : `cannot be opened (${codeOf(error) ?? error.message})`;
   const remedy = isTaken ? 'Set another admin.port, or end that program.' : 'Correct admin.host and admin.port.';
   return [failure('admin port', new Error(`${host}:${port} ${reason}`), remedy)];
-}
-
-/** Whether other machines reach the admin port over plain http. With an https `publicUrl`, a proxy is known. */
-export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[] {
-  if (isLoopback(host) || publicUrl?.startsWith('https:')) return [];
-  const message = `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
-  const remedy = 'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
-  return [{ check: 'admin port', state: 'warn', message, remedy }];
 }
 
 async function whyTaken(host: string, port: number): Promise<Error | undefined> {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { type Config, environmentOf } from '../../config/config.ts';
 import type { TlsKeys } from '../../config/fields.ts';
+import { isLoopback } from '../../config/fields.ts';
 import type { Network } from '../../config/network.ts';
 import { isWebAddress } from '../../config/source-schema.ts';
 import { codeOf, reasonOf, toError } from '../../core/errors.ts';
@@ -144,4 +145,12 @@ export async function checkNotices({ notify }: Config, searched: string): Promis
     }),
   );
   return found.flat();
+}
+
+/** Whether other machines reach the admin port over plain http. With an https `publicUrl`, a proxy is known. */
+export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[] {
+  if (isLoopback(host) || publicUrl?.startsWith('https:')) return [];
+  const message = `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
+  const remedy = 'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
+  return [{ check: 'admin port', state: 'warn', message, remedy }];
 }

@@ -1,13 +1,14 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configurationOf } from '../../../src/config/show.ts';
 import { buildOf } from '../../../src/core/version.ts';
-import { checkAdminHost, checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
-import { checkNotices } from '../../../src/operate/doctor/check-network.ts';
+import { checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
+import { checkAdminHost, checkNotices } from '../../../src/operate/doctor/check-network.ts';
 import { keysOf } from '../../../src/redis/keys.ts';
 import { configOf } from '../../support/config-text.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
@@ -94,7 +95,9 @@ describe('what daemons share', () => {
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const log = 'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
-    const fine = ['daemon', 'ok', `1 running; ${log}`];
+    const parent = (await readFile(`/proc/${process.ppid}/comm`, 'utf8')).trim();
+    const since = `process ${process.pid} since 1970-01-01 00:00:00 UTC`;
+    const fine = ['daemon', 'ok', `1 running (${since}, started by ${parent}); ${log}`];
     expect(await found()).toEqual([fine]);
     await store.redis.set(
       store.keys.daemon('d'),
@@ -106,7 +109,40 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([fine, ['daemon', 'warn', message]]);
     const elsewhere = { ...daemon, version: '0.1.0+1a2b3c4d', host: 'host-b' };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(elsewhere), 'PX', 60_000);
-    expect(await found()).toEqual([fine]);
+    const onOther = `1 running (process ${process.pid} on host-b since 1970-01-01 00:00:00 UTC); ${log}`;
+    expect(await found()).toEqual([['daemon', 'ok', onOther]]);
+  });
+
+  it('warns of daemons that pm2 started and may have lost: its pm2 has ended, or another has its number', async () => {
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
+    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+    const env = { ...process.env, PM2_HOME: '/home/op/.pm2' };
+    const [run, none] = [['-e', 'setInterval(() => {}, 1000)'], 'ignore'] as const;
+    const alone = spawn(process.execPath, run, { env: { ...env, pm_id: '7' }, stdio: none });
+    // A parent that is called like pm2 has the two others.
+    const two = `const { spawn } = require('node:child_process');
+      const start = () => spawn(process.execPath, ${JSON.stringify(run)}, { stdio: 'ignore' }).pid;
+      process.on('SIGTERM', () => process.exit());
+      console.log([start(), start()].join(' '));`;
+    const pm2 = spawn(process.execPath, ['-e', two, 'PM2'], { env: { ...env, pm_id: '0' } });
+    const [text] = (await once(pm2.stdout, 'data')) as [Buffer];
+    const [first = 0, second = 0] = String(text).trim().split(' ').map(Number);
+    try {
+      for (const [at, pid] of [alone.pid, first, second].entries()) {
+        const daemon = { pid, version: buildOf(), host: hostname(), since: at + 1 };
+        await store.redis.set(store.keys.daemon(`d${at}`), JSON.stringify(daemon), 'PX', 60_000);
+        await store.redis.zadd(store.keys.daemons, 1, `d${at}`);
+      }
+      const lost = 'was started by pm2, which may not know it any more:';
+      expect((await found()).slice(1)).toEqual([
+        ['daemon', 'warn', `process ${alone.pid} ${lost} its pm2 has ended`],
+        ['daemon', 'warn', `process ${first} ${lost} process ${second} has its number in pm2 now`],
+      ]);
+      expect((await found())[0]?.[2]).toContain(`process ${second} since 1970-01-01 00:00:00 UTC, started by pm2`);
+    } finally {
+      for (const pid of [first, second]) process.kill(pid);
+      for (const child of [alone, pm2]) child.kill();
+    }
   });
 
   it('warns of daemons that may have ended, as status does', async () => {
