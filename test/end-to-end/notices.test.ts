@@ -123,7 +123,7 @@ it('status and doctor say that a webhook refuses notices; pause and resume produ
     return (await page.text()).includes(text);
   });
   const doctor = await place.run(['doctor']);
-  expect(doctor.out).toMatch(new RegExp(`warn +notices +${text}\n +→ Check the receiver`));
+  expect(doctor.out).toMatch(new RegExp(`warn +notices +${text} → Check the receiver`));
   expect(doctor.out).toContain(`${host} answers, no TLS`);
   expect(JSON.stringify(trouble) + doctor.out).not.toContain('T0p-S3cret-Path');
   hook.repair();

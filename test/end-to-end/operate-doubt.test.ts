@@ -111,7 +111,7 @@ describe('orders in doubt where the API gives no list', () => {
     });
     const { code, out } = await run('doctor');
     expect(code).toBe(0);
-    expect(out).toMatch(/warn +API +.*an order whose answer is lost stays in doubt\n +→ Ask the API's owner/);
+    expect(out).toMatch(/warn +API +.*an order whose answer is lost stays in doubt → Ask the API's owner/);
   });
 
   it('after a rollback delivery waits for a person, who may resume it without the list', async () => {

@@ -228,6 +228,7 @@ describe("the operator's commands", () => {
     );
     expect(refused).toContain('po-sync dead-letters retry --order PO-5');
     const { out: invalid } = await run('explain', 'PO-3');
+    expect(invalid).toMatch(/^PO-3 {2}invalid, waits for a person\n/);
     expect(invalid).toMatch(/lines 3, 4, batch/);
     expect(invalid).toMatch(/line 4, articleCode is empty/);
     const { out: accepted } = await run('explain', 'PO-1');
@@ -439,7 +440,7 @@ describe("the operator's commands", () => {
     const { code: failed, out } = await place.run(['doctor'], { PO_SYNC_STAGING_CLIENT_SECRET: 'wrong' });
     expect(failed).toBe(1);
     expect(out).toMatch(/ok +Redis eviction/);
-    expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]*\n +→ Check the client ID and the client secret/);
+    expect(out).toMatch(/fail +token +.*refuses the credentials[^\n]* → Check the client ID and the client secret/);
     expect(out).toMatch(/skipped +API/);
   });
 
@@ -448,7 +449,7 @@ describe("the operator's commands", () => {
     const text = await readFile(place.config, 'utf8');
     await writeFile(config, text.replaceAll('/api/v1', '/wrong/api/v1'));
     const { out } = await place.run(['doctor', '--config', config]);
-    expect(out).toMatch(/warn +API +.*does not offer its list[^\n]*\n +→ Check baseUrl/);
+    expect(out).toMatch(/warn +API +.*does not offer its list[^\n]* → Check baseUrl/);
     const { code, err } = await place.run(['reconcile', '--config', config]);
     expect(code).toBe(1);
     expect(err).toMatch(/does not offer its list[^\n]*\n +Check baseUrl\. If it is right/);

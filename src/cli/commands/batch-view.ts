@@ -18,13 +18,14 @@ import { type Format, hanging, printable, type Tone, wrapped } from '../terminal
 import { type Column, table } from '../terminal/table.ts';
 import { heldSteps } from './next-step.ts';
 
-/** Batches, one a line. */
+/** Batches, one a line. How many orders are done says the least where all files are finished. */
 export function batchTable(batches: readonly BatchView[], now: number, format: Format): string {
+  const isAllDone = batches.every(({ standing }) => standing === 'finished' || standing === 'unreadable');
   const columns: Column<BatchView>[] = [
     { title: 'batch', of: ({ batch }) => batch.batch, cut: 'start', wish: 9 },
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
     { title: 'state', of: standingText, tone: toneOf },
-    { title: 'done', of: progressOf, right: true, leaves: 4 },
+    { title: 'done', of: progressOf, right: true, leaves: isAllDone ? 0 : 4 },
     { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 3 },
     ...(batches.some(({ batch }) => batch.counts.duplicate > 0) ? [DUPLICATES] : []),
     {

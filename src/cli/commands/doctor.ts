@@ -169,6 +169,11 @@ const MESSAGE = 29;
 function findingText({ check, state, message, remedy }: Finding, shell: Shell): string {
   const format = formatOf(shell);
   const { paint } = format;
+  // Where it is not read on a terminal, such as with grep, each finding is one line.
+  if (format.columns === undefined) {
+    const text = [message, ...(remedy === undefined ? [] : [`→ ${remedy}`])].join(' ').replace(/\s*\n\s*/g, ' ');
+    return `${state.padEnd(9)}${printable(check).padEnd(MESSAGE - 11)}  ${printable(text)}\n`;
+  }
   const indent = ' '.repeat(MESSAGE);
   const fitted = (text: string, at: number) =>
     text

@@ -112,8 +112,8 @@ function nameOf({ order, batch }: NonNullable<Status['waits'][number]['oldest']>
 const NEWS = 3_600_000;
 
 /**
- * When delivery was paused, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. One line
- * without reasons for what ended more than an hour ago.
+ * When delivery was paused, and why: `2026-11-21 09:58:49 to 10:02:51 UTC (api-down): connect ECONNREFUSED`. Those with
+ * the same reason in one line, and one without reasons for what ended more than an hour ago.
  */
 export function endedPauseFacts({ endedPauses = [], now }: Status): [string, string][] {
   const spanOf = ({ from, to }: EndedPause) =>
@@ -122,11 +122,18 @@ export function endedPauseFacts({ endedPauses = [], now }: Status): [string, str
   const recent = endedPauses.filter(isRecent);
   const [older, ...others] = endedPauses.filter((pause) => !isRecent(pause));
   const more = others.length === 0 ? '' : ', and others before';
+  const alike = Map.groupBy(recent, (pause) => printable(`${causeText(pause)}${beganWith(pause)}`));
   const lines = [
-    ...recent.map((pause) => printable(`${spanOf(pause)} ${causeText(pause)}${beganWith(pause)}`)),
+    ...[...alike].map(([text, [last, ...before]]) => {
+      const first = before.at(-1);
+      const times = first && `${before.length + 1} times since ${moment(iso(first.from)).slice(0, -4)}, last `;
+      return `${times ?? ''}${last ? spanOf(last) : ''} ${text}`;
+    }),
     ...(older === undefined ? [] : [`${spanOf(older)} (${older.code})${more}; status --json has the reasons`]),
   ];
-  return lines.length === 0 ? [] : [[lines.length === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
+  return lines.length === 0
+    ? []
+    : [[lines.length + recent.length - alike.size === 1 ? 'last pause' : 'last pauses', lines.join('\n')]];
 }
 
 /** The last failure of a long pause may be one of its end only. */

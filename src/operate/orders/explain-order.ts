@@ -194,7 +194,8 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
 
 /** The state of an order without an entry, by its newest report. The ledger keeps only numbers that the API may have. */
 export function lastOutcome({ appearances, operatorActions }: OrderHistory): string {
-  if (appearances.some(isWaiting)) return 'waits for a person';
+  const waiting = appearances.findLast(isWaiting);
+  if (waiting) return `${outcomeWord(waiting.deadLetter?.kind ?? waiting.result.outcome)}, waits for a person`;
   const last = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1))[0];
   // Before the report of a cancelled batch is written, only the action is known.
   if (last === undefined) return operatorActions.at(-1)?.what === 'cancelled' ? 'cancelled' : 'no longer known';

@@ -107,7 +107,9 @@ const TURN: WaitGroup = { for: 'turn', reason: '', orders: 0 };
 /** What is left of the files: it is read as the orders before it are delivered, or when a daemon reads again. */
 function addUnread(groups: Map<string, WaitGroup>, around: Surroundings, unread: ReadonlyMap<Batch, number>): void {
   const { isRead = false, isServed } = around;
-  const first = groups.entries().find(([, { for: kind }]) => canBeTried(kind) || kind === 'first-list');
+  // Not those that were sent and failed: the file does not wait for the next attempt of one of them.
+  const isTurn = (kind: WaitKind) => kind === 'first-list' || (kind !== 'retry' && canBeTried(kind));
+  const first = groups.entries().find(([, { for: kind }]) => isTurn(kind));
   const whole: [string, WaitGroup] = isRead
     ? (first ?? ['turn', TURN])
     : ['daemon', { ...noReader(isServed), orders: 0 }];

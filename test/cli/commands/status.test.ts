@@ -237,6 +237,24 @@ describe('the status', () => {
     ]);
   });
 
+  it('shows the pauses of the last hour with the same reason in one line', () => {
+    const to = Date.parse('2026-11-21T08:00:00Z');
+    const pauses = [0, 10, 20].map((minutes) => ({
+      code: 'api-down',
+      reason: minutes === 10 ? 'HTTP 500' : 'connect ECONNREFUSED',
+      from: to - (minutes + 1) * 60_000,
+      to: to - minutes * 60_000,
+    }));
+    expect(
+      statusText({ ...STATUS, now: to + 60_000, endedPauses: pauses }, { paint: plain, columns: undefined }),
+    ).toContain(
+      `
+  last pauses   2 times since 2026-11-21 07:39:00, last 2026-11-21 07:59:00 to 08:00:00 UTC (api-down): connect ECONNREFUSED
+                2026-11-21 07:49:00 to 07:50:00 UTC (api-down): HTTP 500
+`,
+    );
+  });
+
   it('says how many attempts failed, since an API that answers 500 to everything answers quickly', () => {
     const times = { createP50Ms: 29, createP95Ms: 40, latestP50Ms: null };
     const answersOf = (attempts: number, failedAttempts: number) =>

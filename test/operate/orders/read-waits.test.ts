@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
+import { encodeEntry } from '../../../src/ledger/entry.ts';
 import { openHeartbeat } from '../../../src/operate/heartbeat.ts';
 import { readWaits } from '../../../src/operate/orders/read-waits.ts';
 import { waitText } from '../../../src/operate/orders/wait-of.ts';
@@ -189,5 +190,13 @@ describe('the orders that wait', () => {
     await using _both = await startBeating();
     const [turn] = await waitsOf(rig);
     expect(turn && waitText(turn)).toBe('a free slot for a call (8 more are read then)');
+    // The file does not wait for the next attempt of an order that failed.
+    const failed = entryOf({ order: orderOf('A'), batch, batchNo: 1, state: 'retry', version: 9 });
+    await store.redis.set(store.keys.open('A'), encodeEntry(failed));
+    await store.redis.zadd(store.keys.due, soon, 'A');
+    expect((await waitsOf(rig)).map((one) => waitText({ ...one, reason: '' }))).toEqual([
+      'its next attempt',
+      'a free slot for a call (8 orders are not read yet)',
+    ]);
   });
 });
