@@ -250,10 +250,28 @@ describe('start --once', () => {
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
-        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\nNot finished: orders\.csv: 0 of 1 order is finished\.\n$/,
+        /^The maximum wait is over; delivery is paused \(http-403\): .*\. The rest is kept; run po-sync status\.\nNot finished: orders\.csv: 0 of 1 order finished\.\n$/,
       ),
     });
   });
+});
+
+it('says on standard error while a person has paused delivery who, why, since when, how to resume, and which file waits', async () => {
+  await using place = await openWorkplace();
+  await place.run(['start', '--once']);
+  await place.run(['pause', '--reason', 'stock-taking']);
+  await place.drop('orders.csv', csvOf(1));
+  const { code, err } = await place.run(['start', '--once']);
+  expect(code).toBe(2);
+  expect(err).toMatch(
+    /^A person must decide: delivery is paused by \S+: stock-taking, since \d{4}-[-\d]+ [:\d]+ UTC; run po-sync resume, then run this again\. The rest is kept; run po-sync status\.\n/,
+  );
+  // A second run finds the batch that the first one began.
+  const again = await place.run(['start', '--once']);
+  expect(again.err).toMatch(/\nNot finished: orders\.csv: (?:0 of 1 order finished|it is not read yet)\.\n$/);
+  await place.run(['resume']);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect([...place.stored().values()]).toEqual([1]);
 });
 
 it('a file that a killed run claimed, and that the ledger does not know, is finished before the run ends', async () => {

@@ -7,9 +7,12 @@ import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '.
 import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
+import { iso, moment } from '../../core/format.ts';
 import { within } from '../../core/semaphore.ts';
 import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
+import type { Pause } from '../../deliver/breaker-view.ts';
+import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
@@ -173,8 +176,10 @@ async function startOnce(
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
     const pause = daemon.pause();
-    if (ended.end === 'waited') stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
-    reason = ended.end === 'held' ? await daemon.waitsForPerson() : pause && causeText(pause);
+    if (ended.end === 'waited' || ended.end === 'held')
+      stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
+    const byPerson = pause?.code === OPERATOR ? pausedByPerson(pause) : undefined;
+    reason = ended.end === 'held' ? (byPerson ?? (await daemon.waitsForPerson())) : pause && causeText(pause);
   }
   const { end, notTaken } = ended;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
@@ -192,6 +197,11 @@ async function startOnce(
   else if (exitCode === 2 || (end === 'done' && batches.length === 0 && reason !== undefined)) shell.err(text);
   if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
+}
+
+/** Who paused delivery, why and since when, and how it continues. */
+function pausedByPerson(pause: Pick<Pause, 'code' | 'reason' | 'since'>): string {
+  return `delivery is paused ${causeText(pause)}, since ${moment(iso(pause.since))}; run po-sync resume, then run this again`;
 }
 
 function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {

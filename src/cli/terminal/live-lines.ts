@@ -226,8 +226,8 @@ function stallOf(batch: Batch): string {
     const why = unsettled.reason.startsWith(name) ? unsettled.reason : `${name}: ${unsettled.reason}`;
     return `Not finished: ${printable(withoutStop(why))}.\n`;
   }
-  const total = totalOrders(batch) ?? 0;
-  const far = `${count(settledIn(batch))} of ${orders(total)} ${total === 1 ? 'is' : 'are'} finished`;
+  const [total, done] = [totalOrders(batch), count(settledIn(batch))];
+  const far = total === undefined ? 'it is not read yet' : `${done} of ${orders(total)} finished`;
   const how = waitsForList ? "its orders are sent after the API's list has been read" : far;
   return `Not finished: ${printable(name)}: ${how}.\n`;
 }
