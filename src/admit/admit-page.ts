@@ -206,11 +206,8 @@ async function enqueue(
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
   const orders = isFixFile || batch.repeats ? fresh.map(({ order }) => order) : [];
   const guarded = await line.guard.rows(batch, orders, { isFixFile, corrects });
-  await countInvalid(
-    line,
-    batch,
-    [...guarded.values()].filter((one) => 'valid' in one),
-  );
+  const held = [...guarded.values()].filter((one) => 'valid' in one);
+  await countInvalid(line, batch, held);
   const entering = fresh.flatMap((plan) => {
     const rows = guarded.get(plan.order) ?? [];
     return 'valid' in rows ? [] : [{ ...plan, rows }];
@@ -219,6 +216,8 @@ async function enqueue(
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
+  // The report of the corrected file says that they are being corrected.
+  if (corrects && jobs.length > 0) await line.store.redis.sadd(line.store.keys.refresh, corrects.batch);
   return jobs.flatMap(({ late }) => late);
 }
 

@@ -83,3 +83,13 @@ function isOf(known: Known, { batch, no }: RowOwner): boolean {
   if (known.kind === 'accepted') return known.compact.batchNo === no;
   return isUnderWay(known) && known.entry.batch === batch;
 }
+
+/** Whether `ownerOf` may know an order of a row of this batch, without a call for each row. */
+export async function mayHaveOwner(
+  batch: string,
+  { redis, keys }: { redis: Redis; keys: Keys },
+): Promise<(place: string) => boolean> {
+  const fields = new Set(await redis.hkeys(keys.corrected(batch)));
+  const repeats = await redis.hexists(keys.batch(batch), 'repeats');
+  return (place) => repeats === 1 || fields.has(`as ${place}`) || fields.has(`from ${place}`);
+}

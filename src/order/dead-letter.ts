@@ -57,6 +57,9 @@ export type Closed = End & { waitsIn?: string; end?: End } & Corrected;
  */
 export type Corrected = { changes?: readonly Change[]; number?: string };
 
+/** The file in progress that brought rows of an open dead letter back, and the number of the order that they are there. */
+export type BroughtBy = { batch: string; file: string; number: string };
+
 /** The dead letter of `batch` that has the rows of an older one. */
 export type Successor = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'location'>;
 

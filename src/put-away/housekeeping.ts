@@ -11,14 +11,20 @@ import { expiryFailed, reportsExpired } from '../log/events/batch.ts';
 import { ordersForgotten } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import { type Closing, type Closings, closingFor, closingsOf, endBy } from '../order/dead-letter.ts';
-import { type OtherFiles, refreshBeside } from '../report/beside.ts';
+import type { Store } from '../redis/store.ts';
+import { filesNamed, refreshBeside } from '../report/beside.ts';
 import { type Expired, expireReports, expireSettled } from '../report/expire.ts';
 import type { IsRead } from '../report/fix-copies.ts';
-import { readCorrections, warningOf } from '../report/read-corrections.ts';
+import { findBroughtBy, readCorrections, warningOf } from '../report/read-corrections.ts';
 import { refreshReport } from '../report/refresh-report.ts';
 import { helpAddress } from '../report/report.ts';
 
-type RefreshDeps = { batches: Batches; ledger: Pick<Ledger, 'lookup'>; help?: string | undefined };
+type RefreshDeps = {
+  batches: Batches;
+  ledger: Pick<Ledger, 'lookup'>;
+  store: Pick<Store, 'redis' | 'keys'>;
+  help?: string | undefined;
+};
 type ReportsDeps = Omit<RefreshDeps, 'help'> & { config: Pick<Config, 'reports' | 'admin'> };
 
 /**
@@ -26,9 +32,10 @@ type ReportsDeps = Omit<RefreshDeps, 'help'> & { config: Pick<Config, 'reports' 
  * files. Batches that are not settled yet keep their report. Can be repeated; one process at a time works on a batch.
  * Throws `report-not-written`.
  */
-export async function refreshReports({ batches, ledger, config }: ReportsDeps): Promise<void> {
+export async function refreshReports({ config, ...deps }: ReportsDeps): Promise<void> {
   const reports = config.reports.path;
-  const known = { batches, ledger, help: helpAddress(config) };
+  const { batches } = deps;
+  const known = { ...deps, help: helpAddress(config) };
   let failed: Error | undefined;
   // A report that cannot be written must not delay the others.
   const names = new Set(await batches.toRefresh());
@@ -47,7 +54,8 @@ export async function refreshReports({ batches, ledger, config }: ReportsDeps): 
 }
 
 /** Refreshes one report. Returns the older batches whose reports depend on it. */
-async function refreshOne(name: string, { batches, ledger, help }: RefreshDeps, reports: string): Promise<string[]> {
+async function refreshOne(name: string, { help, ...deps }: RefreshDeps, reports: string): Promise<string[]> {
+  const { batches, ledger } = deps;
   const lease = await batches.lease(name);
   if (lease === undefined) return [];
   try {
@@ -62,7 +70,8 @@ async function refreshOne(name: string, { batches, ledger, help }: RefreshDeps, 
       const folder = join(reports, name);
       const accepted = async (numbers: readonly string[]) =>
         (await ledger.lookup(numbers)).filter(({ kind }) => kind === 'accepted').length;
-      const now = { ...batch, help, accepted, lookup: ledger.lookup, batches };
+      const brought = await findBroughtBy(name, deps);
+      const now = { ...batch, help, accepted, brought, lookup: ledger.lookup, batches };
       const refresh = () => refreshReport(folder, now, closingsOf(shown), corrections);
       const { settledPath } = batch;
       if (settledPath === undefined) await refresh();
@@ -104,16 +113,6 @@ function readBy({ source }: Batch, settledPath: string, batches: Batches): IsRea
 function namedIn({ repeats }: Batch, closings: readonly Closing[]): string[] {
   const names = closings.flatMap(({ batch, waitsIn, end }) => [batch, waitsIn, end?.batch]);
   return [...names, repeats?.batch].filter((name) => name !== undefined);
-}
-
-/** The settled files of these batches, as far as there are any. */
-export async function filesNamed(names: readonly string[], batches: Pick<Batches, 'find'>): Promise<OtherFiles> {
-  const files = new Map<string, string>();
-  for (const name of new Set(names)) {
-    const path = (await batches.find(name))?.settledPath;
-    if (path !== undefined) files.set(name, path);
-  }
-  return files;
 }
 
 /** The closings with the files and people that they come from, and with what became of rows that came back. */

@@ -13,10 +13,9 @@ import type { ClaimedFile } from '../order/batch.ts';
 import { fileReplaced } from '../order/dead-letter.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import type { Store } from '../redis/store.ts';
-import { layBeside, removeHeldPage } from '../report/beside.ts';
+import { filesNamed, layBeside, removeHeldPage } from '../report/beside.ts';
 import { fixFilesIn } from '../report/fix-copies.ts';
 import { type Report, readReport } from '../report/report.ts';
-import { filesNamed } from './housekeeping.ts';
 
 /** Builds the last step of a batch: its file moves to `done/` or `failed/`, and the batch is done. */
 export function createPutAway({ config, store, side, clock, log, inspections, onSettled }: SettlementContext) {

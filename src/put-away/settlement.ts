@@ -150,14 +150,14 @@ function createSettlingQueue(
 
 /** Rewrites reports whose dead letters were closed or whose file was removed. Pauses in proportion to the work, for large reports. */
 function reportRefresher(context: SettlementContext): () => Promise<void> {
-  const { clock, config, side } = context;
+  const { clock, config, side, store } = context;
   const findRemoved = createRemovalCheck(context);
   let pausedUntil = 0;
   return async () => {
     const began = clock.monotonic();
     if (began < pausedUntil) return;
     await findRemoved();
-    await refreshReports({ ...side, config });
+    await refreshReports({ ...side, store, config });
     const ended = clock.monotonic();
     pausedUntil = ended + Math.min((ended - began) * PAUSE_FACTOR, LONGEST_PAUSE);
   };

@@ -5,6 +5,7 @@ import { type OpenFolder, openFolderBelow } from '../core/folder.ts';
 import { isGone, openRegularFile, syncFolder } from '../core/regular-file.ts';
 import { environmentOf } from '../intake/environment-marker.ts';
 import { uniqueName } from '../intake/names.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import { written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import { fixFilesIn, type IsRead, type PlacedFix, placeFixFile, rememberFixFiles } from './fix-copies.ts';
@@ -113,6 +114,16 @@ async function pageFor(folder: string, fixes: readonly PlacedFix[], links?: Link
 
 /** The settled files of other batches, by batch. */
 export type OtherFiles = ReadonlyMap<string, string>;
+
+/** The settled files of these batches, as far as there are any. */
+export async function filesNamed(names: readonly string[], batches: Pick<Batches, 'find'>): Promise<OtherFiles> {
+  const files = new Map<string, string>();
+  for (const name of new Set(names)) {
+    const path = (await batches.find(name))?.settledPath;
+    if (path !== undefined) files.set(name, path);
+  }
+  return files;
+}
 
 /** The settled file that a page is next to, and the pages that it links. */
 type Links = { settledPath: string; pages?: ReadonlyMap<string, string> };

@@ -3,9 +3,9 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Known } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type DeadLetter, locationOf, type Successor } from '../order/dead-letter.ts';
+import { type BroughtBy, type DeadLetter, errorLine, locationOf, type Successor } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
-import { firstItems, type InvalidOrder, itemsIn, type Order, type ValidOrder } from '../order/order.ts';
+import { firstItems, type InvalidOrder, itemsIn, itemTexts, type Order, type ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
@@ -204,5 +204,44 @@ export function createLetterSearch(reports: string): LetterIn {
       read.set(batch, known);
     }
     return known.get(number);
+  };
+}
+
+/** One order of a group. Texts are as they were found. */
+export type AffectedOrder = {
+  line: number;
+  pointer: string;
+  number: string;
+  field: string;
+  value: string;
+  message: string;
+  /** The order's other problems, as `furtherProblems` writes them. */
+  also: string;
+  /** The items of this file, and those of the order that has the number already; both only for a conflict. */
+  items: readonly string[];
+  knownItems: readonly string[];
+  /** The first items of a refused order, in the order of the file; the API may not say which of them is wrong. */
+  refusedItems: string;
+  closed: DeadLetter['closed'];
+  /** The file in progress that brought it back. */
+  brought?: BroughtBy;
+};
+
+/** An order of a group as the page shows it. */
+export function affected(deadLetter: DeadLetter): AffectedOrder {
+  const { location, purchaseOrderNumber, problems, closed, known, payload } = deadLetter;
+  const problem = problems?.[0];
+  return {
+    line: errorLine(deadLetter),
+    pointer: location.pointer ?? '',
+    number: purchaseOrderNumber,
+    field: problem?.field ?? '',
+    value: problem?.value ?? '',
+    message: problem?.message ?? deadLetter.message,
+    also: furtherProblems(deadLetter),
+    items: known === undefined ? [] : itemTexts(itemsIn(payload)),
+    knownItems: known === undefined ? [] : itemTexts(known.items),
+    refusedItems: refusedItems(deadLetter),
+    closed,
   };
 }

@@ -2,19 +2,24 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createRowClaims, mayHaveOwner } from '../ledger/row-claims.ts';
 import { leftOpenIn } from '../order/batch.ts';
 import { closingWord } from '../order/closing-text.ts';
 import {
+  type BroughtBy,
   type Change,
   type Closed,
   type Closings,
   type Corrected,
+  closedBy,
   closingFor,
   type DeadLetter,
   lacksIn,
   placesOf,
 } from '../order/dead-letter.ts';
 import { ROW_SETTLED } from '../order/fixing.ts';
+import type { Store } from '../redis/store.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
 import { readFinished, readReport, reportNames } from './report.ts';
@@ -125,6 +130,14 @@ function closedAsIn(letter: DeadLetter, row: CameBack | undefined): DeadLetter {
   return { ...letter, closed: { at, by: 'fixed', batch, ...rest, ...(isSame ? {} : { number }) } };
 }
 
+/** An entry that is closed already is closed again: its rows may have waited in another batch. */
+export function withClosing(deadLetter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
+  const closing = closingFor(deadLetter, closings);
+  if (closing === undefined) return withSettledDoubts(deadLetter, closings, corrections);
+  const closed = closedBy(closing);
+  return { ...deadLetter, closed: { ...closed, ...correctedIn(deadLetter, closed, corrections) } };
+}
+
 /** What was corrected in a dead letter that `closed` closes. What an older report said stays when its source expired. */
 export function correctedIn(letter: DeadLetter, closed: Closed, corrections: Corrections): Corrected {
   const { batch } = closed;
@@ -148,7 +161,7 @@ function keptFrom(before: DeadLetter['closed'], batch: string | undefined): Corr
  * An open dead letter that says what became of rows without a number that were in doubt, where they are settled. Where
  * that is its first problem, it has another signature: nobody has to decide on the row any more.
  */
-export function withSettledDoubts(letter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
+function withSettledDoubts(letter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
   if (letter.closed !== undefined) return letter;
   const found = (message: string) => settledDoubt(message, closings, corrections);
   const problems = letter.problems?.map((one) => ({ ...one, message: found(one.message)?.message ?? one.message }));
@@ -171,6 +184,31 @@ function settledDoubt(message: string, closings: Closings, corrections: Correcti
   const number = corrections.get(batch)?.get(`line ${line}`)?.number;
   const was = number === undefined ? `was ${closingWord(by)}` : `was sent as ${number}`;
   return { message: `line ${line} ${was}${ROW_SETTLED}`, number };
+}
+
+type BroughtDeps = {
+  store: Pick<Store, 'redis' | 'keys'>;
+  ledger: Pick<Ledger, 'lookup'>;
+  batches: Pick<Batches, 'underWay'>;
+};
+
+/**
+ * Builds the search for the file in progress that brings rows of an open dead letter of `own` back as an order, which is sent or
+ * waits. When that file is finished, it closes the dead letter.
+ */
+export async function findBroughtBy(own: string, { store, ledger, batches }: BroughtDeps) {
+  const { ownerOf } = createRowClaims({ ...store, ledger });
+  const underWay = new Map((await batches.underWay()).map(({ batch, name }) => [batch, name]));
+  underWay.delete(own);
+  const isPossible = underWay.size === 0 ? () => false : await mayHaveOwner(own, store);
+  return async (letter: DeadLetter): Promise<BroughtBy | undefined> => {
+    for (const place of letter.closed === undefined ? placesOf(letter).filter(isPossible) : []) {
+      const { batch = '', number = '' } = (await ownerOf({ batch: own, place })) ?? {};
+      const file = underWay.get(batch);
+      if (file !== undefined) return { batch, file, number };
+    }
+    return undefined;
+  };
 }
 
 export type Find = Pick<Batches, 'find'>;

@@ -3,21 +3,28 @@ import { codeOf } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type Closings, closedBy, closingFor, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
+import { type BroughtBy, type Closings, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
 import { reportPage } from './page/report-page.ts';
-import { type Corrections, correctedIn, currentWarnings, type Find, withSettledDoubts } from './read-corrections.ts';
+import { type Corrections, currentWarnings, type Find, withClosing } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
-import { addDeadLetter, addResult, newStory, type Story } from './story.ts';
+import { addDeadLetter, addResult, broughtOf, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
-type Known = { accepted?: Accepted; lookup?: Ledger['lookup']; help?: string | undefined; batches?: Find };
+type Brought = (letter: DeadLetter) => Promise<BroughtBy | undefined>;
+type Known = {
+  accepted?: Accepted;
+  brought?: Brought;
+  lookup?: Ledger['lookup'];
+  help?: string | undefined;
+  batches?: Find;
+};
 
 /** What is known of a batch now: its open dead letters, why its file is unreadable since, and what the ledger knows of orders. */
 type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable'>> & Known;
@@ -29,7 +36,7 @@ type Now = Pick<Batch, 'open' | 'cancelledBy'> & Partial<Pick<Batch, 'unreadable
  */
 export async function refreshReport(
   folder: string,
-  { open, unreadable, cancelledBy, help, accepted, lookup, batches }: Now,
+  { open, unreadable, cancelledBy, help, accepted, brought, lookup, batches }: Now,
   closings: Closings,
   corrections: Corrections = new Map(),
 ): Promise<void> {
@@ -57,7 +64,8 @@ export async function refreshReport(
   const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
   const known = await resultsIn(folder, report.counts.cancelled === 0 ? undefined : accepted);
   const letters = withLastAnswers(readDeadLetters(folder), report.batch, lookup);
-  const story = { ...(await closeDeadLetters(letters, known, close, deadLetters, thinning)), open };
+  const found = await closeDeadLetters(letters, known, { close, brought }, deadLetters, thinning);
+  const story = { ...found, open: Math.max(open - broughtOf(found).count, 0) };
   // A fix file that does not match the list is kept: cutting it could remove the wrong rows.
   const isThinned = (await thinning?.finish()) ?? false;
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
@@ -82,14 +90,14 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
 async function closeDeadLetters(
   letters: AsyncIterable<DeadLetter>,
   story: Story,
-  close: (letter: DeadLetter) => DeadLetter,
+  { close, brought }: { close(letter: DeadLetter): DeadLetter; brought: Brought | undefined },
   deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const list = createList<DeadLetter>();
   for await (const deadLetter of letters) {
     const now = close(deadLetter);
-    addDeadLetter(story, now);
+    addDeadLetter(story, now, await brought?.(now));
     await deadLetters.write(list.entry(now));
     if (deadLetter.closed === undefined)
       await thinning?.order(deadLetter.location.lines?.length ?? 1, now.closed === undefined);
@@ -119,12 +127,4 @@ async function resultsIn(folder: string, accepted: Accepted | undefined): Promis
     if (codeOf(error) !== 'ENOENT') throw error;
   }
   return story;
-}
-
-/** An entry that is closed already is closed again: its rows may have waited in another batch. */
-function withClosing(deadLetter: DeadLetter, closings: Closings, corrections: Corrections): DeadLetter {
-  const closing = closingFor(deadLetter, closings);
-  if (closing === undefined) return withSettledDoubts(deadLetter, closings, corrections);
-  const closed = closedBy(closing);
-  return { ...deadLetter, closed: { ...closed, ...correctedIn(deadLetter, closed, corrections) } };
 }

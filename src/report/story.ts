@@ -1,10 +1,11 @@
 import { counted, orders } from '../core/format.ts';
-import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
+import { fileTitle } from '../order/batch.ts';
+import type { BroughtBy, DeadLetter } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
-import { itemsIn, itemTexts } from '../order/order.ts';
+import { itemsIn } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
-import { furtherProblems, refusedItems } from './dead-letters.ts';
+import { type AffectedOrder, affected } from './dead-letters.ts';
 import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
@@ -22,6 +23,8 @@ export type Story = {
    * an order number; `settled`: how many were settled before; `file`: the name of its file, if known.
    */
   waiting: Map<string, { count: number; nameless: number; settled: number; file: string | undefined }>;
+  /** How many open ones a file in progress brought back as orders, by its batch; not in `open`. `file`: its name. */
+  brought: Map<string, { count: number; nameless: number; file: string }>;
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
@@ -33,7 +36,7 @@ export type Story = {
 /** A story without orders. */
 export function newStory(): Story {
   const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
-  return { ...none, firstAt: undefined, waiting: new Map(), groups: new Map(), settled: new Map() };
+  return { ...none, firstAt: undefined, waiting: new Map(), brought: new Map(), groups: new Map(), settled: new Map() };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
@@ -56,12 +59,13 @@ export function addResult(story: Story, result: OrderResult): void {
   if (numbers.length < NUMBERS) story.settled.set(outcome, [...numbers, purchaseOrderNumber]);
 }
 
-/** Adds a dead letter. */
-export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
-  addError(story.groups, deadLetter);
+/** Adds a dead letter. `by`: the file in progress that brought it back. */
+export function addDeadLetter(story: Story, deadLetter: DeadLetter, by?: BroughtBy): void {
+  addError(story.groups, deadLetter, by);
   const { closed } = deadLetter;
-  if (closed === undefined) story.open += 1;
-  if (closed === undefined && isNameless(deadLetter)) story.nameless += 1;
+  if (by !== undefined) addBrought(story, deadLetter, by);
+  else if (closed === undefined) story.open += 1;
+  if (by === undefined && closed === undefined && isNameless(deadLetter)) story.nameless += 1;
   if (closed?.waitsIn === undefined) return;
   const one = story.waiting.get(closed.waitsIn) ?? { count: 0, nameless: 0, settled: 0 };
   const nameless = one.nameless + Number(isNameless(deadLetter));
@@ -69,23 +73,10 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter): void {
   story.waiting.set(closed.waitsIn, { count: one.count + 1, nameless, settled, file: (closed.end ?? closed).file });
 }
 
-/** One order of a group. Texts are as they were found. */
-export type AffectedOrder = {
-  line: number;
-  pointer: string;
-  number: string;
-  field: string;
-  value: string;
-  message: string;
-  /** The order's other problems, as `furtherProblems` writes them. */
-  also: string;
-  /** The items of this file, and those of the order that has the number already; both only for a conflict. */
-  items: readonly string[];
-  knownItems: readonly string[];
-  /** The first items of a refused order, in the order of the file; the API may not say which of them is wrong. */
-  refusedItems: string;
-  closed: DeadLetter['closed'];
-};
+function addBrought({ brought }: Story, deadLetter: DeadLetter, { batch, file }: BroughtBy): void {
+  const { count, nameless } = brought.get(batch) ?? { count: 0, nameless: 0 };
+  brought.set(batch, { count: count + 1, nameless: nameless + Number(isNameless(deadLetter)), file });
+}
 
 /** The dead letters of one kind and signature: their first and last time, and the first orders among them. */
 export type ErrorGroup = {
@@ -102,7 +93,7 @@ export type ErrorGroup = {
   taken: number;
   /** How many of the open ones are rows without a number that an order of another file may have already. */
   takenRows: number;
-  /** How many of them came back and need a person in a newer batch. */
+  /** How many of them came back and need a person in a newer batch, or are in progress there. */
   waiting: number;
   firstAt: string;
   lastAt: string;
@@ -120,24 +111,24 @@ const ORDERS_SHOWN = 50;
 const MOST_GROUPS = 200;
 
 /** Adds a dead letter to the group of its kind and signature. */
-export function addError(groups: ErrorGroups, deadLetter: DeadLetter): void {
+export function addError(groups: ErrorGroups, deadLetter: DeadLetter, by?: BroughtBy): void {
   const group = groupOf(groups, deadLetter);
   group.count += 1;
   if (isNameless(deadLetter)) group.nameless += 1;
-  if (deadLetter.closed?.waitsIn !== undefined) group.waiting += 1;
+  if (deadLetter.closed?.waitsIn !== undefined || by !== undefined) group.waiting += 1;
   else if (deadLetter.closed !== undefined) group.closed += 1;
   else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
   else if (deadLetter.problems?.some(({ code }) => code === ROW_KNOWN)) group.takenRows += 1;
   if (seenFrom(deadLetter) < group.firstAt) group.firstAt = seenFrom(deadLetter);
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
-  keepInOrder(group.orders, deadLetter);
+  keepInOrder(group.orders, { ...affected(deadLetter), ...(by && { brought: by }) });
   if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
 }
 
 /** Keeps the first orders of a file; of a batch in progress they come in any order. */
-function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter): void {
-  const at = orders.findLastIndex(({ line }) => line <= errorLine(deadLetter)) + 1;
-  if (at < ORDERS_SHOWN) orders.splice(at, 0, affected(deadLetter));
+function keepInOrder(orders: AffectedOrder[], order: AffectedOrder): void {
+  const at = orders.findLastIndex(({ line }) => line <= order.line) + 1;
+  if (at < ORDERS_SHOWN) orders.splice(at, 0, order);
   if (orders.length > ORDERS_SHOWN) orders.pop();
 }
 
@@ -170,8 +161,13 @@ export function sumOf(
 }
 
 /** How many orders came back and need a person in a newer batch. `nameless`: how many of them have no order number. */
-export function waitingOf({ waiting }: Story): { count: number; nameless: number } {
-  const all = [...waiting.values()];
+export const waitingOf = ({ waiting }: Story) => summed(waiting);
+
+/** How many a file in progress brought back. */
+export const broughtOf = ({ brought }: Pick<Story, 'brought'>) => summed(brought);
+
+function summed(batches: ReadonlyMap<string, { count: number; nameless: number }>) {
+  const all = [...batches.values()];
   return {
     count: all.reduce((sum, one) => sum + one.count, 0),
     nameless: all.reduce((sum, one) => sum + one.nameless, 0),
@@ -202,6 +198,24 @@ export function openText(open: number, nameless: number): string {
   return open === nameless ? rows : `${orders(open - nameless)} and ${rows}`;
 }
 
+/** Files that a text names. */
+const FILES_NAMED = 3;
+
+/** What files in progress correct, by the names of these files. */
+export function broughtText(story: Story): string {
+  const { count: number, nameless } = broughtOf(story);
+  if (number === 0) return '';
+  const files = [...story.brought].map(([batch, { file }]) => fileTitle({ batch, file }));
+  const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
+  const [is, them] = number === 1 ? ['is', 'it'] : ['are', 'them'];
+  return `${openText(number, nameless)} ${is} being corrected in ${files.slice(0, FILES_NAMED).join(', ')}${more}, which ${files.length === 1 ? 'is' : 'are'} not finished yet: do not correct ${them} again.`;
+}
+
+/** Names what waits: after a sentence about the others, "they" would mean them. */
+export function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
+  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
+}
+
 function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
   const key = `${deadLetter.kind} ${deadLetter.signature}`;
   const known = groups.get(key);
@@ -229,22 +243,4 @@ function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: s
   const { kind, lastAt } = deadLetter;
   const none = { count: 0, nameless: 0, closed: 0, taken: 0, takenRows: 0, waiting: 0, orders: [] };
   return { kind, ...sample, ...none, articles: new Map(), firstAt: seenFrom(deadLetter), lastAt };
-}
-
-function affected(deadLetter: DeadLetter): AffectedOrder {
-  const { location, purchaseOrderNumber, problems, closed, known, payload } = deadLetter;
-  const problem = problems?.[0];
-  return {
-    line: errorLine(deadLetter),
-    pointer: location.pointer ?? '',
-    number: purchaseOrderNumber,
-    field: problem?.field ?? '',
-    value: problem?.value ?? '',
-    message: problem?.message ?? deadLetter.message,
-    also: furtherProblems(deadLetter),
-    items: known === undefined ? [] : itemTexts(itemsIn(payload)),
-    knownItems: known === undefined ? [] : itemTexts(known.items),
-    refusedItems: refusedItems(deadLetter),
-    closed,
-  };
 }

@@ -164,3 +164,23 @@ it('a correction that came second shows neither the refused values as sent, nor 
       expect(page).not.toContain(wrong);
   }
 });
+
+it('a row without a number is not open in its report while the fix file that made it an order is in progress', async () => {
+  const { batch = '' } =
+    [...(await drop('week.csv', sheet('PO-31,NEW,A,1', ',NEW,KB-R,4', 'PO-32,NEW,A,1'))).values()][0] ?? {};
+  const report = () => readFile(path.join(place.reports, batch, 'report.html'), 'utf8');
+  expect(textOf(await report())).toContain('need you');
+  await waiting(batch, 'week.fix.csv', 'PO-33', (text) => text.replace(/^,NEW,KB-R/m, 'PO-33,NEW,KB-R'));
+  const said = await until('the report', async () => {
+    const text = textOf(await report());
+    return text.includes('being corrected') && text;
+  });
+  expect(said).toMatch(/Nothing needs you now/);
+  expect(said).toMatch(
+    /2 orders and 1 row without an order number are being corrected in "week\.fix\.csv", which is not finished yet/,
+  );
+  expect(said).toMatch(/being corrected in week\.fix\.csv \(batch \S+\) as PO-33/);
+  expect(said).not.toMatch(/Correct \d|Enter the order number in every row/);
+  await place.run(['resume']);
+  await until('the end', async () => textOf(await report()).includes('Nothing here needs you'));
+});

@@ -57,7 +57,7 @@ it.each(['closings', 'find'] as const)(
       closings: (name: string) => meanwhile('closings', batches.closings(name)),
     };
     for (let round = 0; round < 3; round += 1)
-      await refreshReports({ batches: busy, ledger: createLedger(store), config: configOf(reports.path) });
+      await refreshReports({ batches: busy, ledger: createLedger(store), store, config: configOf(reports.path) });
     const read = async (name: string) => JSON.parse(await readFile(join(reports.path, BATCH, name), 'utf8'));
     // It was written before the port of the dashboard was fixed.
     expect(await read('report.json')).toMatchObject({ open: 1, help: 'http://127.0.0.1:9464/for-clerks' });
@@ -99,7 +99,7 @@ it('what a later batch corrected is shown, also if its report appears while this
     },
   };
   for (let round = 0; round < 3; round += 1)
-    await refreshReports({ batches: busy, ledger: createLedger(store), config: configOf(reports.path) });
+    await refreshReports({ batches: busy, ledger: createLedger(store), store, config: configOf(reports.path) });
   const [letter] = JSON.parse(await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'));
   expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', was: 'none', now: '4' }] });
 });
@@ -123,7 +123,7 @@ it('a report that cannot be written does not delay the others', async () => {
   await rm(join(reports.path, broken, 'dead-letters.json'));
   await mkdir(join(reports.path, broken, 'dead-letters.json'));
   await expect(
-    refreshReports({ batches, ledger: createLedger(store), config: configOf(reports.path) }),
+    refreshReports({ batches, ledger: createLedger(store), store, config: configOf(reports.path) }),
   ).rejects.toThrow();
   for (const name of others) {
     expect(JSON.parse(await readFile(join(reports.path, name, 'report.json'), 'utf8'))).toMatchObject({ open: 0 });

@@ -3,8 +3,9 @@ import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { End } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
-import { type AffectedOrder, byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
-import { fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
+import type { AffectedOrder } from '../dead-letters.ts';
+import { byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
+import { asNumber, fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
 
 /** Maximum number of rows on the page, so that a browser shows it quickly. */
 const MOST_ROWS = 2000;
@@ -19,8 +20,6 @@ const LONGEST_MESSAGE = 700;
 const LONGEST_ALSO = 1500;
 /** Characters of the items of a refused order. */
 const MOST_ITEMS = 300;
-/** The list of all entries. */
-const ENTRY_LIST = 'dead-letters.json';
 
 /**
  * The dead letters by kind of error: those that need somebody first, then those with the most orders. `isOver`: the
@@ -41,7 +40,7 @@ ${hidden === 0 ? undefined : html`<p class="more">${orders(hidden)} with other e
 }
 
 function listOfAll(isOver: boolean): Html {
-  return isOver ? reportLink(ENTRY_LIST) : html`"Orders that need you" in the dashboard`;
+  return isOver ? reportLink('dead-letters.json') : html`"Orders that need you" in the dashboard`;
 }
 
 function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
@@ -164,7 +163,7 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
       { name: 'Also wrong', show: (order) => prose(order.also, LONGEST_ALSO), kind: 'prose' },
       occurs((order) => order.also),
     ],
-    [{ name: 'Since then', show: settled, kind: 'story' }, rows.some((order) => order.closed !== undefined)],
+    [{ name: 'Since then', show: settled, kind: 'story' }, rows.some(({ brought, closed }) => brought ?? closed)],
   ];
   return columns.filter(([, isShown]) => isShown).map(([column]) => column);
 }
@@ -187,7 +186,9 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
 }
 
 /** Who or what settled a dead letter, when, and what was changed in it. */
-function settled({ closed, line, pointer }: AffectedOrder): Html | undefined {
+function settled({ brought, closed, line, pointer }: AffectedOrder): Html | undefined {
+  if (brought !== undefined)
+    return html`<b>being corrected</b> in ${fileAndBatch(brought.file, brought.batch)}${asNumber(brought.number)}`;
   if (closed === undefined) return html`<span class="soft">open</span>`;
   const { at, who, waitsIn, file, end: later, number, changes } = closed;
   const texts = changeTexts(changes, placeText({ line, pointer }));
@@ -197,8 +198,7 @@ function settled({ closed, line, pointer }: AffectedOrder): Html | undefined {
   ];
   const isThere = later?.batch !== undefined && later.batch === closed.batch;
   // It may have got another number in the file that settled it.
-  const then = later === undefined || isThere ? ' as ' : ', at first as ';
-  const as = number === undefined || number === '' ? undefined : html`${then}<bdi>${visible(number, MOST_NAME)}</bdi>`;
+  const as = asNumber(number, later === undefined || isThere ? ' as ' : ', at first as ');
   if (waitsIn !== undefined && later === undefined) {
     const by = who === undefined ? undefined : html`, sent by ${visible(who, 100)}`;
     return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${what}`;

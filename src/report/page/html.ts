@@ -60,6 +60,11 @@ export function fileAndBatch(file: string | undefined, batch: string): Html {
     : html`<bdi>${visible(file, 120)}</bdi> (batch ${batchLink(batch)})`;
 }
 
+/** The number that an order has now, if it has one. */
+export function asNumber(number = '', how = ' as '): Html | undefined {
+  return number === '' ? undefined : html`${how}<bdi>${visible(number, 100)}</bdi>`;
+}
+
 /** A link to the report of another batch. */
 function batchLink(batch: string): Html {
   return html`<a data-in-reports href="../${encodeURIComponent(batch)}/report.html">${batch}</a>`;

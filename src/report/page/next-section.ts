@@ -9,8 +9,9 @@ import {
   otherSpellingIn,
 } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import type { AffectedOrder } from '../dead-letters.ts';
 import { isCancelled, isForExport, type Report } from '../report.ts';
-import { type AffectedOrder, type ErrorGroup, type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
+import { type ErrorGroup, type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
 import {
   command,
   discardCommand,
@@ -244,5 +245,5 @@ function openOf(groups: ErrorGroups, kind: DeadLetterKind): Open {
 }
 
 function openIn(groups: readonly ErrorGroup[]): AffectedOrder[] {
-  return groups.flatMap(({ orders }) => orders.filter(({ closed }) => !closed));
+  return groups.flatMap(({ orders }) => orders.filter(({ closed, brought }) => !closed && !brought));
 }

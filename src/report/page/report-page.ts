@@ -5,7 +5,7 @@ import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
 import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
-import { allNameless, openText, type Story, waitingOf } from '../story.ts';
+import { allNameless, broughtOf, broughtText, openText, type Story, waitingOf, whereTheyWait } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
@@ -171,13 +171,21 @@ function finishedVerdict(report: Report, story: Story): Verdict {
   const { orders: total, accepted, cancelled } = report.counts;
   const waiting = waitingOf(story);
   const open = story.open + waiting.count;
+  const brought = broughtOf(story).count;
   if (open > 0) {
     const verdict = verdictOfOpen(open, story.nameless + waiting.nameless, total - allNameless(story));
     const late = isCancelled(report) && isTooLate(report.counts) ? 'The file was cancelled too late.' : '';
-    const leads = [doneText(total - open - cancelled, cancelled), late, withdrawnText(report, story)];
+    const leads = [doneText(total - open - brought - cancelled, cancelled), late, withdrawnText(report, story)];
+    leads.push(broughtText(story));
     if (waiting.count > 0) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
+  if (brought > 0)
+    return {
+      mood: 'neutral',
+      verdict: 'Nothing needs you now',
+      lead: `${broughtText(story)} Wait until that is finished.`,
+    };
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
   if (accepted === total && !isCancelled(report)) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;
@@ -239,9 +247,4 @@ function verdictOfOpen(open: number, nameless: number, total: number): string {
   if (nameless > 0) return `${openText(open, nameless)} ${open === 1 ? 'needs' : 'need'} you`;
   if (open === total) return total === 1 ? 'The order needs you' : `All ${orders(total)} need you`;
   return `${count(open)} of ${orders(total)} ${open === 1 ? 'needs' : 'need'} you`;
-}
-
-/** Names what waits: after a sentence about the others, "they" would mean them. */
-function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
-  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
 }
