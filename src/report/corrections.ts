@@ -1,4 +1,4 @@
-import type { Change } from '../order/dead-letter.ts';
+import type { Change, DeadLetter } from '../order/dead-letter.ts';
 import { errorColumnOf } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
@@ -98,4 +98,27 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
     const from = fields.map(([, text]) => text).filter((text) => text !== '');
     return from.length === 0 ? [] : [{ place, field: '', from: shorten(from.join(', '), LONGEST), to: '' }];
   });
+}
+
+/** Which orders were accepted after they needed a person: how many, their numbers, and the numbers that rows without one got. */
+export type Later = { orders: number; of: Set<string>; rows: Set<string> };
+
+export const noneLater = (): Later => ({ orders: 0, of: new Set(), rows: new Set() });
+
+/** Numbers kept of each kind. */
+const MOST_LATER = 100_000;
+
+/** Counts a dead letter whose order was accepted since. */
+export function addLater(later: Later, { closed, purchaseOrderNumber: own }: DeadLetter, isRow: boolean): void {
+  if (closed?.waitsIn !== undefined || (closed?.end ?? closed)?.by !== 'accepted') return;
+  if (!isRow) later.orders += 1;
+  const kept = isRow ? later.rows : later.of;
+  if (kept.size < MOST_LATER) kept.add(closed?.number || own);
+}
+
+/** How many orders these are; of them, `ofRows` are only rows without a number that became an order. */
+export function acceptedLater({ orders, of, rows }: Later) {
+  const ofRows = [...rows].filter((one) => !of.has(one)).length;
+  const all = orders + ofRows;
+  return all === 0 ? {} : { acceptedLater: { orders: all, ofRows } };
 }

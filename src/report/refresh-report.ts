@@ -4,6 +4,7 @@ import { iso } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type BroughtBy, type Closings, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
+import { acceptedLater } from './corrections.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
@@ -17,10 +18,9 @@ import { addDeadLetter, addResult, broughtOf, newStory, type Story } from './sto
 import { removeFixFiles, sealFixes } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
-type Brought = (letter: DeadLetter) => Promise<BroughtBy | undefined>;
 type Known = {
   accepted?: Accepted;
-  brought?: Brought;
+  brought?: (letter: DeadLetter) => Promise<BroughtBy | undefined>;
   lookup?: Ledger['lookup'];
   help?: string | undefined;
   batches?: Find;
@@ -53,7 +53,6 @@ export async function refreshReport(
   };
   await using drafts = new AsyncDisposableStack();
   const draft = async (name: string): Promise<Draft> => drafts.use(await openDraft(join(folder, name)));
-
   const deadLetters = await draft('dead-letters.json');
   const fixName = await fixFileOf(folder, report);
   const fix = fixName && open > 0 ? await draft(fixName) : undefined;
@@ -71,8 +70,9 @@ export async function refreshReport(
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
   for (const one of fixes) drafts.use(one);
   const kept = isThinned ? fixes.map(({ path }) => basename(path)) : open > 0 ? await fixFilesIn(folder) : [];
-  await page.write(reportPage({ report, story, fixFiles: kept }));
-  await summary.write(reportJson(report));
+  const complete = { ...report, ...acceptedLater(story.later) };
+  await page.write(reportPage({ report: complete, story, fixFiles: kept }));
+  await summary.write(reportJson(complete));
 
   const files = [deadLetters, ...fixes, page, summary];
   for (const file of files) await file.seal();
@@ -90,7 +90,7 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
 async function closeDeadLetters(
   letters: AsyncIterable<DeadLetter>,
   story: Story,
-  { close, brought }: { close(letter: DeadLetter): DeadLetter; brought: Brought | undefined },
+  { close, brought }: { close(letter: DeadLetter): DeadLetter; brought: Known['brought'] },
   deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {

@@ -5,6 +5,7 @@ import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn } from '../order/order.ts';
 import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
+import { addLater, type Later, noneLater } from './corrections.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
 import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
@@ -25,6 +26,7 @@ export type Story = {
   waiting: Map<string, { count: number; nameless: number; settled: number; file: string | undefined }>;
   /** How many open ones a file in progress brought back as orders, by its batch; not in `open`. `file`: its name. */
   brought: Map<string, { count: number; nameless: number; file: string }>;
+  later: Later;
   groups: ErrorGroups;
   /** The first numbers of each outcome that needs no person. */
   settled: Map<Outcome, string[]>;
@@ -36,7 +38,8 @@ export type Story = {
 /** A story without orders. */
 export function newStory(): Story {
   const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
-  return { ...none, firstAt: undefined, waiting: new Map(), brought: new Map(), groups: new Map(), settled: new Map() };
+  const maps = { waiting: new Map(), brought: new Map(), groups: new Map(), settled: new Map() };
+  return { ...none, ...maps, later: noneLater(), firstAt: undefined };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */
@@ -63,6 +66,7 @@ export function addResult(story: Story, result: OrderResult): void {
 export function addDeadLetter(story: Story, deadLetter: DeadLetter, by?: BroughtBy): void {
   addError(story.groups, deadLetter, by);
   const { closed } = deadLetter;
+  addLater(story.later, deadLetter, isNameless(deadLetter));
   if (by !== undefined) addBrought(story, deadLetter, by);
   else if (closed === undefined) story.open += 1;
   if (by === undefined && closed === undefined && isNameless(deadLetter)) story.nameless += 1;
@@ -209,11 +213,6 @@ export function broughtText(story: Story): string {
   const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
   const [is, them] = number === 1 ? ['is', 'it'] : ['are', 'them'];
   return `${openText(number, nameless)} ${is} being corrected in ${files.slice(0, FILES_NAMED).join(', ')}${more}, which ${files.length === 1 ? 'is' : 'are'} not finished yet: do not correct ${them} again.`;
-}
-
-/** Names what waits: after a sentence about the others, "they" would mean them. */
-export function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
-  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
 }
 
 function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {

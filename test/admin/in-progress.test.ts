@@ -182,5 +182,13 @@ it('a row without a number is not open in its report while the fix file that mad
   expect(said).toMatch(/being corrected in week\.fix\.csv \(batch \S+\) as PO-33/);
   expect(said).not.toMatch(/Correct \d|Enter the order number in every row/);
   await place.run(['resume']);
-  await until('the end', async () => textOf(await report()).includes('Nothing here needs you'));
+  const end = await until('the end', async () => {
+    const text = textOf(await report());
+    return text.includes('Nothing here needs you') && text;
+  });
+  // The row became a separate order.
+  expect(end).toContain('All 3 orders went out after corrections.');
+  expect(textOf((await person.page(`/batches/${batch}`)).text)).toContain('All 3 orders went out after corrections.');
+  const { counts, acceptedLater } = JSON.parse(await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'));
+  expect([counts.accepted, acceptedLater]).toEqual([0, { orders: 3, ofRows: 1 }]);
 });

@@ -45,6 +45,7 @@ import {
   select,
   table,
   textField,
+  wentOutPart,
   withTime,
 } from './parts.ts';
 
@@ -144,6 +145,7 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const body = html`<h1>${batch.name}</h1>
 <div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
+${await wentOutPart(view)}
 ${heldBox(view, mayOperate, await heldArticles(api, batch))}
 ${factsOf(view, await fixFilesIn(view.report), view.lost)}
 ${mayOperate ? batchActs(view, back, confirm) : undefined}

@@ -2,7 +2,9 @@ import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
 import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
 import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
+import { wentOutText } from '../../report/page/counts-section.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
+import { readReport } from '../../report/report.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {
@@ -179,4 +181,11 @@ export function batchActs({ batch, standing, lost }: BatchView, back: string, co
           sure: `Cancel: these orders are not sent, and are in no fix file. ${batch.kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them, drop the complete file again.'} Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.`,
         });
   return html`<div class="acts">${release}${cancel}</div>`;
+}
+
+/** How many orders of a finished file went out, as its report says. */
+export async function wentOutPart({ batch, report }: BatchView): Promise<Html | undefined> {
+  const found = batch.state === 'done' ? await readReport(report).catch(() => undefined) : undefined;
+  const text = found?.state === 'finished' ? wentOutText(found) : '';
+  return text === '' ? undefined : html`<p><strong>${text}</strong></p>`;
 }

@@ -5,13 +5,13 @@ import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
 import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
-import { allNameless, broughtOf, broughtText, openText, type Story, waitingOf, whereTheyWait } from '../story.ts';
-import { countsSection } from './counts-section.ts';
+import { allNameless, broughtOf, broughtText, openText, type Story, waitingOf } from '../story.ts';
+import { countsSection, wentOutText } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { timelineSection } from './timeline-section.ts';
+import { timelineSection, whereTheyWait } from './timeline-section.ts';
 
 export type PageFacts = {
   report: Report;
@@ -62,9 +62,14 @@ function heading(report: Report, story: Story): Html {
   return html`<header class="${mood}">
 <p class="where"><span>po-sync</span> <b class="environment">${report.environment}</b></p>
 <h1>${verdict}</h1>
-<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${timeText(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>
+<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${timeText(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>${wentOut(report)}
 ${reasonHeld(report)}${problem(report)}
 </header>`;
+}
+
+function wentOut(report: Report): Html | undefined {
+  const text = report.state === 'finished' ? wentOutText(report) : '';
+  return text === '' ? undefined : html`\n<p class="lead"><b>${text}</b></p>`;
 }
 
 function reasonHeld({ held }: Report): Html | undefined {
@@ -180,12 +185,7 @@ function finishedVerdict(report: Report, story: Story): Verdict {
     if (waiting.count > 0) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
-  if (brought > 0)
-    return {
-      mood: 'neutral',
-      verdict: 'Nothing needs you now',
-      lead: `${broughtText(story)} Wait until that is finished.`,
-    };
+  if (brought > 0) return { mood: 'neutral', verdict: 'Nothing needs you now', lead: broughtText(story) };
   if (total === 0) return { mood: 'neutral', verdict: 'This file has no orders', lead: '' };
   if (accepted === total && !isCancelled(report)) {
     const verdict = total === 1 ? 'The order was accepted' : `All ${orders(total)} were accepted`;

@@ -1,6 +1,6 @@
 import { counted, duration, plainReason } from '../../core/format.ts';
 import { type Report, wasChanged } from '../report.ts';
-import type { Story } from '../story.ts';
+import { openText, type Story } from '../story.ts';
 import { type Html, html, reportLink, shortTime, timeText, visible, ZONE } from './html.ts';
 
 const MOST_PAUSES = 20;
@@ -69,4 +69,9 @@ function line(report: Report, stops: readonly Stop[]): Html | undefined {
   return html`<svg class="line" aria-hidden="true" width="100%" height="28">
 <line class="rail" x1="2%" x2="98%" y1="14" y2="14"/>${bands}
 ${times.map((time) => html`<circle cx="${place(time)}" cy="14" r="5"/>`)}</svg>`;
+}
+
+/** Names what waits: after a sentence about the others, "they" would mean them. */
+export function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
+  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
 }

@@ -64,6 +64,21 @@ it('the number of an order is shown once, also where it is the wrong value', () 
   expect(pageOf([total(2, 'Summe'), total(3, '9')])).toContain('>Value</th>');
 });
 
+it('a line says how many orders of the file went out, at first and later', () => {
+  const one = dead(order(2), 'refused', '400', 'No');
+  const orders = [one, done(order(3)), done(order(4), 'duplicate'), wrong(rows(5, ['', 'A', '1']), problem(5))];
+  const said = '1 of 3 orders went out; 1 had been ordered before.';
+  expect(textOf(pageOf(orders, { nameless: 1 }))).toContain(said);
+  const acceptedLater = { orders: 2, ofRows: 1 };
+  const later = '3 of 4 orders went out: 1 at first and 2 later; 1 had been ordered before.';
+  expect(textOf(pageOf(orders, { nameless: 1, acceptedLater }))).toContain(later);
+  const two = { acceptedLater: { orders: 1, ofRows: 0 } };
+  expect(textOf(pageOf([one, done(order(3))], two))).toContain('All 2 orders went out: 1 at first and 1 later.');
+  expect(textOf(pageOf([done(order(3))]))).not.toContain('went out');
+  expect(textOf(pageOf([one]))).not.toContain('went out');
+  expect(textOf(pageOf([one, done(order(3))], { state: 'running', finishedAt: null }))).not.toContain('went out');
+});
+
 it('the lead says that the others are done', () => {
   const one = dead(order(2), 'refused', '400', 'No');
   expect(textOf(pageOf([one, done(order(3))]))).toContain('The other order is done.');
