@@ -162,8 +162,8 @@ export function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>)
   const known = all.filter(({ code }) => IN_FULL.includes(code)).map(problemText);
   const further = all.filter(({ code }) => !IN_FULL.includes(code));
   const alike = [...Map.groupBy(further, inShort)];
-  const named = alike.slice(0, 3).map(([text, rows]) => `${text}${linesText(rows, first)}`);
-  const more = alike.slice(3).reduce((sum, [, rows]) => sum + rows.length, 0);
+  const named = alike.slice(0, PROBLEMS_SHOWN).map(([text, rows]) => `${text}${linesText(rows, first)}`);
+  const more = alike.slice(PROBLEMS_SHOWN).reduce((sum, [, rows]) => sum + rows.length, 0);
   return [...known, ...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
@@ -175,6 +175,7 @@ function linesText(problems: readonly Problem[], first: Problem | undefined): st
   return ` (line${lines.length > 1 ? 's' : ''} ${lines.slice(0, LINES_SHOWN).join(', ')}${more})`;
 }
 
+const PROBLEMS_SHOWN = 10;
 const LINES_SHOWN = 5;
 
 /** A remedy follows a semicolon, or begins with `If`. */

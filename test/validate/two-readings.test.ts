@@ -48,8 +48,16 @@ describe('a row without a usable number', () => {
       order('3', item('D', 4)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
-      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If this order is complete without it, write confirmed into _error_check of its rows in the fix file',
+      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write confirmed into _error_check of its rows in the fix file',
     );
+  });
+
+  test('that is only the label of a total puts none in doubt; with a quantity, it can be an item', async () => {
+    const totals = async (row: string) => inShort((await readText(table('1,A,1', '2,C,3', row))).orders);
+    const alone = [order('1', item('A', 1)), order('2', item('C', 3))];
+    expect((await totals(',Total,')).slice(0, 2)).toEqual(alone);
+    expect((await totals(',,Total')).slice(0, 2)).toEqual(alone);
+    expect((await totals(',Total,7')).slice(0, 2)).toEqual([alone[0], { 2: ['3 row-in-doubt'] }]);
   });
 
   test('puts these orders in doubt, also where the one above has rows further down', async () => {
