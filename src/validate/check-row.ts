@@ -114,7 +114,6 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
     const { header } = table.columns;
     problems.push(problemOf(said.code, record.place, header[said.column] ?? '', record.cells[said.column] ?? ''));
   }
-  // A label without a quantity is no item of a neighbor.
   const loose = total && (quantity === '' || total.field === 'quantity') ? undefined : looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules, problems)];
   const read = { record, number, articleCode, quantity, problems: all };

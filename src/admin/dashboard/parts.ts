@@ -178,7 +178,7 @@ export function batchActs({ batch, standing, lost }: BatchView, back: string, co
           button: 'Cancel orders that were not sent',
           confirm,
           tone: 'bad',
-          sure: `Cancel: these orders are not sent, and are in no fix file. ${batch.kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them, drop the complete file again.'} Rows that failed a check stay open: this page links them when the file is finished, and they can be discarded together.`,
+          sure: `Cancel: these orders are not sent, and are in no fix file. ${batch.kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them, drop the complete file again.'} Rows that failed a check and orders that the API refused stay open: this page links them when the file is finished, and they can be discarded together.`,
         });
   return html`<div class="acts">${release}${cancel}</div>`;
 }

@@ -71,6 +71,7 @@ function stepsForHeld({ batch, counts: { refused }, isExport }: Report): Html[] 
     html`<b>If they are right</b>, the mapping or the API may be wrong, not the orders. For your operator: check the errors: ${command('po-sync', 'dead-letters', 'list', '--batch', batch)} Cancel the batch, which withdraws the orders that were never sent. Then correct the mapping and ${again}: ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`${heldRule('few')} For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)}`,
     html`${heldRule('most', isExport)} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
+    html`<b>If it is no order at all</b>, such as an offer or a price list: cancel it, and discard what the cancellation leaves open, which are rows that failed a check and orders that the API refused. Do not drop it again.${isExport ? ' Have it taken out in the program that writes the export.' : ''}`,
     html`<b>After the release or the cancellation</b>, ${away}. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
@@ -207,7 +208,7 @@ function discardTotals(number: number): Html {
 }
 
 function correct(what: string, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes after the pause.`;
+  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {

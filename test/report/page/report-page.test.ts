@@ -64,6 +64,13 @@ it('the number of an order is shown once, also where it is the wrong value', () 
   expect(pageOf([total(2, 'Summe'), total(3, '9')])).toContain('>Value</th>');
 });
 
+it('a held page says what to do with a file that is no order at all', () => {
+  const text = textOf(pageOf([], { state: 'held', finishedAt: null }));
+  expect(text).toMatch(
+    /If it is no order at all .*cancel it, and discard what .* failed a check and orders that the API refused/,
+  );
+});
+
 it('a line says how many orders of the file went out, at first and later', () => {
   const one = dead(order(2), 'refused', '400', 'No');
   const orders = [one, done(order(3)), done(order(4), 'duplicate'), wrong(rows(5, ['', 'A', '1']), problem(5))];
@@ -87,7 +94,8 @@ it('the lead says that the others are done', () => {
 });
 
 it('the step that says to correct orders says where a correction shows that waits for a pause', () => {
-  const said = 'During a pause, the dashboard shows whether somebody sent a correction already';
+  const said =
+    'During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.';
   expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).toContain(said);
   expect(textOf(pageOf([dead(order(2), 'inDoubt', 'inDoubt', 'Unknown')]))).not.toContain(said);
 });
