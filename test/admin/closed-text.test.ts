@@ -9,3 +9,11 @@ it('an order that another file of the same name settled shows the end of that ba
   expect(closedText({ ...later, file: 'friday.csv' }, own).markup).toContain('>friday.csv</a>');
   expect(closedText({ ...later, batch: own.batch, file: own.file }, own).markup).toContain('>thursday.csv</a>');
 });
+
+it('more than three changes of an order are folded, so that a list of corrections fits a phone', () => {
+  const change = (i: number) => ({ place: 'line 38', field: `F${i}`, from: 'a', to: 'b' });
+  const markupOf = (count: number) =>
+    closedText({ ...later, changes: Array.from({ length: count }, (_, i) => change(i)) }, own).markup;
+  expect(markupOf(3)).not.toContain('<details>');
+  expect(markupOf(4)).toContain('<details><summary>4 changes</summary><ul class="changes">');
+});

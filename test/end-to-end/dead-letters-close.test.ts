@@ -407,7 +407,7 @@ describe('a dead letter', () => {
     expect(out).toContain(`its rows came back and still wait in batch ${second.batch}`);
     expect(await place.read(first, 'report.html')).toContain('<h1>All 2 orders need you</h1>');
     expect(await place.read(first, 'report.html')).toContain(
-      `<bdi>a.csv</bdi> (batch <a data-in-reports href="../${second.batch}/report.html">`,
+      `<bdi>a.csv</bdi> <small>(batch <a data-in-reports href="../${second.batch}/report.html">`,
     );
 
     const again = await place.read(second, 'dead-letters.csv');
@@ -447,7 +447,7 @@ describe('a dead letter', () => {
     expect(page).toContain('<h1>1 of 3 orders needs you</h1>');
     expect(page).toContain('<header class="care">');
     expect(page).toContain(
-      `1 order was settled and came back with rows that were not accepted: it needs a person in <bdi>anna.csv</bdi> (batch <a data-in-reports href="../${anna.batch}/report.html">`,
+      `1 order was settled and came back with rows that were not accepted: it needs a person in <bdi>anna.csv</bdi> <small>(batch <a data-in-reports href="../${anna.batch}/report.html">`,
     );
     expect(page).toMatch(/accepted in <bdi>ben\.csv<\/bdi>.*; then came back in <bdi>anna\.csv<\/bdi>/);
     const { out } = await place.run(['explain', 'PO-1']);
@@ -534,7 +534,7 @@ describe('a dead letter', () => {
     }
     const page = await place.read(first, 'report.html');
     expect(page).toContain('<h1>The order needs you</h1>');
-    expect(page).toContain(`in <bdi>5.csv</bdi> (batch`);
+    expect(page).toContain(`in <bdi>5.csv</bdi> <small>(batch`);
     await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
     await place.run(['start', '--once']);
     expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');
@@ -587,7 +587,7 @@ it('the page of a file that was dropped again links the report in which its rows
   expect(await openNow(place)).toEqual([1, 0, 0]);
   const [now] = await place.reportsNow();
   expect(now?.repeatedBy).toEqual({ batch: second.batch, file: 'b.csv', at: second.startedAt });
-  const link = `<bdi>b.csv</bdi> (batch <a data-in-reports href="../${second.batch}/report.html">`;
+  const link = `<bdi>b.csv</bdi> <small>(batch <a data-in-reports href="../${second.batch}/report.html">`;
   expect(await place.read(first, 'report.html')).toContain(`<b>The same file was read again:</b> ${link}`);
 });
 

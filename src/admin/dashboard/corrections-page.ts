@@ -124,5 +124,7 @@ function endText({ by, who, batch, file }: End, own: Closee): Html {
 /** The values that were changed in the rows of a dead letter at this place. */
 export function changeList(changes: Closed['changes'], at: string): Html | undefined {
   const texts = changeTexts(changes, at);
-  return texts.length === 0 ? undefined : html`<ul class="changes">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
+  const list = html`<ul class="changes">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
+  if (texts.length > 3) return html`<details><summary>${count(texts.length)} changes</summary>${list}</details>`;
+  return texts.length === 0 ? undefined : list;
 }

@@ -57,7 +57,7 @@ export function reportLink(name: string): Html {
 export function fileAndBatch(file: string | undefined, batch: string): Html {
   return file === undefined
     ? html`batch ${batchLink(batch)}`
-    : html`<bdi>${visible(file, 120)}</bdi> (batch ${batchLink(batch)})`;
+    : html`<bdi>${visible(file, 120)}</bdi> <small>(batch ${batchLink(batch)})</small>`;
 }
 
 /** The number that an order has now, if it has one. */

@@ -39,6 +39,6 @@ it('a moment in a message is shown in the reader’s zone, without seconds that 
 it('a page alone names the batch of another file as text, which breaks on a phone', () => {
   const { markup } = html`<header></header>${fileAndBatch('a.csv', '20261122T080000Z-inbox-a-00000000')}`;
   const alone = pageAlone(markup, { fixNameOf: (name) => name });
-  expect(alone).toContain('<bdi>a.csv</bdi> (batch 20261122T080000Z-inbox-a-00000000)');
+  expect(alone).toContain('<bdi>a.csv</bdi> <small>(batch 20261122T080000Z-inbox-a-00000000)</small>');
   expect(alone).toContain('<p class="lead soft">This is a copy');
 });

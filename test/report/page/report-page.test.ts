@@ -554,9 +554,9 @@ describe('settled dead letters', () => {
     expect(text).toContain('2 PO-2 discarded by anna, 2026-11-21 07:15:04 UTC');
     expect(text).toContain('3 PO-3 accepted in batch B-7 , 2026-11-21 07:15:04 UTC');
     expect(text).toContain('4 PO-4 open');
-    expect(text).toContain('5 PO-5 accepted in b.csv (batch B-8 ), 2026-11-21 07:15:04 UTC');
-    expect(text).toContain('6 PO-6 still open in c.csv (batch B-9 ), where its rows came back');
-    expect(text).toContain('1 order came back and still waits in c.csv (batch B-9 ).');
+    expect(text).toContain('5 PO-5 accepted in b.csv (batch B-8 ) , 2026-11-21 07:15:04 UTC');
+    expect(text).toContain('6 PO-6 still open in c.csv (batch B-9 ) , where its rows came back');
+    expect(text).toContain('1 order came back and still waits in c.csv (batch B-9 ) .');
     expect(text).toMatch(/Continue with the newer report\..*Correct 1 order\./);
   });
 
@@ -566,7 +566,7 @@ describe('settled dead letters', () => {
     const text = textOf(
       pageOf([closed(2, { ...fixed, end }), closed(3, { ...fixed, end: { ...end, batch: 'B-7', file: 'a.csv' } })]),
     );
-    expect(text).toMatch(/2 PO-2 came back in a\.csv \(batch B-7 \), at first as PO-8 , .*; then accepted in c\.csv/);
+    expect(text).toMatch(/2 PO-2 came back in a\.csv \(batch B-7 \) , at first as PO-8 , .*; then accepted in c\.csv/);
     expect(text).toMatch(/3 PO-3 came back in a\.csv \(batch B-7 \) as PO-8 , .*; then accepted there/);
   });
 
