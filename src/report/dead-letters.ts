@@ -157,7 +157,7 @@ const IN_FULL = [NUMBER_KNOWN, ROW_KNOWN];
  * Of an order, all problems but the first: without their remedies, except that po-sync has the order already. What is wrong in
  * several rows is said once, with their lines.
  */
-export function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
+function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
   const [first, ...all] = problems;
   const known = all.filter(({ code }) => IN_FULL.includes(code)).map(problemText);
   const further = all.filter(({ code }) => !IN_FULL.includes(code));

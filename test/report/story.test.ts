@@ -48,7 +48,7 @@ it('groups of the same size are in the order of the file', () => {
 });
 
 it('an order names its other problems in short', () => {
-  const fields = [...'BCDEFGHIJK'];
+  const fields = 'BCDEFGHIJK'.split('');
   const problems = ['A', ...fields, 'L'].map((field) => problem(2, { field, code: 'missing' }));
   const [group] = groupsOf(wrong(rows(2, ['7']), ...problems).deadLetter);
   expect(group?.orders[0]?.also).toBe(
@@ -70,7 +70,7 @@ it.each(['number-known', 'row-known'])(
   (code) => {
     const message = `this number is already accepted from "${'n'.repeat(90)}.csv" (batch b-1), as A × 1. If so; or not.`;
     const known = problem(2, { field: '', code, value: '', message });
-    const others = [...'ABCDEFGHIJKL'].map((field) => problem(2, { field, code: 'missing' }));
+    const others = 'ABCDEFGHIJKL'.split('').map((field) => problem(2, { field, code: 'missing' }));
     const [group] = groupsOf(wrong(rows(2, ['7']), ...others, known).deadLetter);
     expect(group?.orders[0]?.also).toMatch(/^this number is .* as A × 1\. If so; or not\.; B: .*; 1 more$/);
   },
