@@ -204,7 +204,7 @@ async function enqueue(
   { records, isFixFile, corrects }: FileFacts,
 ): Promise<ValidOrder[]> {
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
-  const orders = isFixFile || batch.repeats ? fresh.map(({ order }) => order) : [];
+  const orders = fresh.map(({ order }) => order);
   const guarded = await line.guard.rows(batch, orders, { isFixFile, corrects });
   const held = [...guarded.values()].filter((one) => 'valid' in one);
   await countInvalid(line, batch, held);

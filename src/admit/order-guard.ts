@@ -2,11 +2,12 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import { isSameContent, isUnderWay } from '../ledger/entry.ts';
+import { createNumberClaims } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, type TakenRow } from '../ledger/row-claims.ts';
 import { broughtBefore, type OtherSpelling } from '../ledger/spellings.ts';
 import { batchTitle } from '../order/batch.ts';
-import { digestOf } from '../order/digest.ts';
+import { digestOf, type Former, isRecognizable } from '../order/digest.ts';
 import {
   ALREADY_CORRECTED,
   CONFIRMED,
@@ -17,10 +18,11 @@ import {
   placeText,
   ROWS_LEFT_OUT,
 } from '../order/fixing.ts';
-import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 import { admit } from './admission.ts';
+import { type Corrects, firstFound, heldAsTaken, heldBack, ON_PURPOSE, sentAlone } from './plan.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
   ledger: Pick<Ledger, 'lookup' | 'otherSpellings'>;
@@ -35,7 +37,8 @@ export function createOrderGuard(deps: Deps) {
   return {
     /** Checks the numbers of a page. Of a fix file, it keeps which rows its records were first. */
     async page(batch: Batch, page: readonly CheckedOrder[], file: PageFacts): Promise<readonly CheckedOrder[]> {
-      if (file.isFixFile) await Promise.all(page.map(({ records }) => remember(batch.batch, records)));
+      const formerOf = formerIn(file.corrects);
+      if (file.isFixFile) await Promise.all(page.map(({ records }) => remember(batch.batch, records, formerOf)));
       const orders = file.isFixFile ? await Promise.all(page.map(withoutZeros)) : page;
       return file.isAsRead || batch.cancelled ? orders : withoutOtherSpelling(batch, orders, file.isFixFile);
     },
@@ -44,7 +47,7 @@ export function createOrderGuard(deps: Deps) {
 }
 
 /** `isAsRead`: the mapping says that numbers are meant as they are written. */
-type PageFacts = { isFixFile: boolean; isAsRead?: boolean };
+type PageFacts = { isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects | undefined };
 
 /**
  * Holds an order that would be sent, and whose number another file had in another spelling: an ERP's `0088` that a list has as
@@ -113,16 +116,13 @@ function createZeroGuard({ ledger, redis, keys }: Deps) {
 /** A number as a spreadsheet writes it. */
 const isBare = (number: string): boolean => /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 
-/** `place`: that of the row that is meant. */
-function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
-  const { ordinal, number, records, order } = valid;
-  const problem = { ...place, field: '', code, value: number, message };
-  const read = order.items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
-  return { ordinal, number, place, records, valid: false, problems: [problem], ...keptAsRead(read) };
+/** What a row was, if it can be recognized in another file. */
+function formerIn(corrects: Corrects | undefined) {
+  return ({ batch, place }: FixTarget): Former | undefined => {
+    const was = corrects?.batch === batch ? corrects.formers.get(place) : undefined;
+    return was && isRecognizable(was) ? was : undefined;
+  };
 }
-
-/** The batch that a fix file names, and the number of each of its dead letters, by place. */
-export type Corrects = { batch: string; numbers: ReadonlyMap<string, string> };
 
 /** The rows that each order takes, or the order as it is held, because another order has one of them. */
 export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder>;
@@ -133,8 +133,9 @@ export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder
  * waits.
  */
 function createRowGuard({ ledger, redis, keys, batches }: Deps) {
-  const claims = createRowClaims({ redis, keys, ledger });
+  const claims = createNumberClaims({ redis, keys, ledger });
   const repeated = createRepeatGuard(claims, batches);
+  const notFixed = createNumberGuard(claims, batches);
 
   /** The order of the dead letter that a row comes from, if it came with that batch or later and has not ended. */
   async function sentSince(
@@ -144,7 +145,7 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     own: string,
   ): Promise<TakenRow | undefined> {
     const { batch, place } = target;
-    const was = corrects?.batch === batch ? corrects.numbers.get(place) : undefined;
+    const was = corrects?.batch === batch ? corrects.formers.get(place)?.number : undefined;
     if (was === undefined || was === '' || was === number) return undefined;
     const [[known], named] = await Promise.all([ledger.lookup([was]), batches.find(batch)]);
     const from = (named?.repeats && (await batches.find(named.repeats.batch))) ?? named;
@@ -157,30 +158,30 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   }
 
   /** The batch in which the number of an order waits for a person, with other rows than those of this order. */
-  async function replaced(
-    { number, records }: ValidOrder,
-    corrects: Corrects | undefined,
-  ): Promise<string | undefined> {
+  async function replaced({ number, records }: ValidOrder, corrects: Corrects | undefined) {
     if (corrects === undefined || records.some((record) => mayBeRowOf(number, record, corrects))) return undefined;
     const [waits] = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
     return waits && batchTitle(waits.batch, (await batches.find(waits.batch))?.name);
   }
 
   return async (
-    { batch, no }: Pick<Batch, 'batch' | 'no'>,
+    { batch, no, repeats }: Pick<Batch, 'batch' | 'no' | 'repeats'>,
     orders: readonly ValidOrder[],
     { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
+    if (!isFixFile) return await notFixed(orders, repeats && ((order) => repeated(order, batch)));
+    const formerOf = formerIn(corrects);
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
-      if (!isFixFile) return await repeated(order, batch);
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
-      if (order.records.every(({ isConfirmed }) => isConfirmed)) return [];
       const owner = { number: order.number, batch, no };
-      const found = await claims.claim(owner, rows);
+      const isMeant = order.records.every(({ isConfirmed }) => isConfirmed);
+      const found = await claims.claim(owner, rows, { formerOf, isMeant });
+      if (isMeant) return 'by' in found ? [] : found;
       const since = (row: FixTarget) => sentSince(order, row, corrects, batch);
       const taken = 'by' in found ? found : await firstFound(rows, since);
       if (taken !== undefined) {
-        const isTaken = async (row: FixTarget) => 'by' in (await claims.claim(owner, [row])) || !!(await since(row));
+        const claim = (row: FixTarget) => claims.claim(owner, [row], { formerOf });
+        const isTaken = async (row: FixTarget) => 'by' in (await claim(row)) || !!(await since(row));
         return await heldAsTaken(order, taken, isTaken, batches);
       }
       const other = await replaced(order, corrects);
@@ -191,8 +192,10 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   };
 }
 
+type Claims = ReturnType<typeof createNumberClaims>;
+
 /** Holds an order of a file that was read before, of which a row was accepted since under another number. */
-function createRepeatGuard({ ownerOf }: Pick<ReturnType<typeof createRowClaims>, 'ownerOf'>, batches: Deps['batches']) {
+function createRepeatGuard({ ownerOf }: Claims, batches: Deps['batches']) {
   return async (given: ValidOrder, batch: string): Promise<readonly RowClaim[] | InvalidOrder> => {
     // The row of the first file with this content is meant.
     const records = given.records.map((one) => ({ ...one, fixTarget: { batch, place: placeText(one.place) } }));
@@ -207,42 +210,25 @@ function createRepeatGuard({ ownerOf }: Pick<ReturnType<typeof createRowClaims>,
   };
 }
 
+/** Holds orders of a file that a person gave another number in the fix file of another. `also`: what else may hold one. */
+function createNumberGuard({ renumbered }: Claims, batches: Deps['batches']) {
+  type Held = readonly RowClaim[] | InvalidOrder;
+  return async (orders: readonly ValidOrder[], also?: (order: ValidOrder) => Promise<Held>): Promise<Guarded> => {
+    const found = await renumbered(orders.map(({ number, order }) => ({ number, content: digestOf(order) })));
+    const guard = async (order: ValidOrder, i: number): Promise<Held> => {
+      const held = (await also?.(order)) ?? [];
+      const by = found[i];
+      if ('valid' in held || by === undefined) return held;
+      const from = batchTitle(by.batch, (await batches.find(by.batch))?.name);
+      const sent = `${order.number} with these items was already sent as ${by.number}, from ${from}`;
+      return heldBack(order, ALREADY_CORRECTED, `${sent}: if it is the same order, discard it. ${ON_PURPOSE}`);
+    };
+    return new Map(await Promise.all(orders.map(async (order, i) => [order, await guard(order, i)] as const)));
+  };
+}
+
 /** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
-function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, numbers }: Corrects): boolean {
+function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, formers }: Corrects): boolean {
   if (fixTarget === undefined) return false;
-  return fixTarget.batch !== batch || (numbers.get(fixTarget.place) ?? number) === number;
-}
-
-async function firstFound<T, Found>(
-  all: readonly T[],
-  find: (one: T) => Promise<Found | undefined>,
-): Promise<Found | undefined> {
-  for (const one of all) {
-    const found = await find(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Holds an order at the row that is another one; of an order whose rows are all taken, nothing is left to send. */
-async function heldAsTaken(
-  order: ValidOrder,
-  { row, target, by }: TakenRow,
-  isTaken: (row: FixTarget) => Promise<boolean>,
-  batches: Deps['batches'],
-): Promise<InvalidOrder> {
-  const { number, records } = order;
-  const [from, other] = await Promise.all([batches.find(row.batch), batches.find(by.batch)]);
-  const others = records.filter(({ fixTarget }) => fixTarget !== target);
-  const isFree = async ({ fixTarget }: SourceRecord) => fixTarget === undefined || !(await isTaken(fixTarget));
-  const isWhole = (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
-  const wrong = isWhole ? `if ${number} is the same order, discard it` : 'leave this row out of this order';
-  const sent = `${row.place} of ${from?.name ?? `batch ${row.batch}`} was already sent as ${by.number}, from ${batchTitle(by.batch, other?.name)}`;
-  const message = `${sent}: ${wrong}. If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
-  const { place } = records.find(({ fixTarget }) => fixTarget === target) ?? order;
-  return heldBack(order, ALREADY_CORRECTED, message, place);
-}
-
-function sentAlone({ number }: ValidOrder, other: string): string {
-  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;
+  return fixTarget.batch !== batch || (formers.get(fixTarget.place)?.number ?? number) === number;
 }

@@ -7,8 +7,8 @@
 --      ('' none), result ('' none), needs a person? ('1'), time, closing ('' closes none), epoch and sequence that the
 --      ledger must have reached ('' not asked), when an attempt was intended, operator action ('' none), followers
 --      ('' settles them with the order; '=' and their text: the first of them takes the order's place), rows of dead
---      letters that the order takes ('' none; a list of batch, field, expected text, new text), does a reader admit the
---      order? ('1')
+--      letters that the order takes ('' none; a list of batch, '' for orders that have another number now, field, expected
+--      text, new text, '' to leave it), does a reader admit the order? ('1')
 -- Returns the caller's own count; then for each change its sequence, 0 when the order or its batch was changed meanwhile, -1 when the
 -- ledger was rolled back or the API's list was not read into it yet, -2 when delivery is held, -3 when an intent is late.
 -- Key names are those of keys.ts.
@@ -79,12 +79,19 @@ local function settleFollowers(number, passesOn, at)
   redis.call('HDEL', followers, number)
 end
 
+local function rowsOf(batch)
+  if batch == '' then return prefix .. ':renumbered' end
+  return prefix .. ':b:' .. batch .. ':corrected'
+end
+
 -- The rows that an order takes; false when another order took one of them meanwhile.
 local function takeRows(rows)
   for _, row in ipairs(rows) do
-    if (redis.call('HGET', prefix .. ':b:' .. row[1] .. ':corrected', row[2]) or '') ~= row[3] then return false end
+    if (redis.call('HGET', rowsOf(row[1]), row[2]) or '') ~= row[3] then return false end
   end
-  for _, row in ipairs(rows) do redis.call('HSET', prefix .. ':b:' .. row[1] .. ':corrected', row[2], row[4]) end
+  for _, row in ipairs(rows) do
+    if row[4] ~= '' then redis.call('HSET', rowsOf(row[1]), row[2], row[4]) end
+  end
   return true
 end
 

@@ -11,8 +11,9 @@ import type { Checkpoint, LedgerIdentity } from './identity.ts';
 const MOST = 200;
 
 /**
- * One row that an order takes in the step that puts it into the ledger: the field of its batch's hash, its text as it was
- * looked up ('' for none), and its text from then on. The order is not entered when another one took the row meanwhile.
+ * One row that an order takes in the step that puts it into the ledger: the field of its batch's hash, or with `batch` '' of those
+ * that have another number now; its text as it was looked up ('' for none), and its text from then on ('' as it is). The order is
+ * not entered when another one took the row meanwhile.
  */
 export type RowClaim = { batch: string; field: string; before: string; after: string };
 

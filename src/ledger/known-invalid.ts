@@ -1,10 +1,16 @@
 import { batchTitle } from '../order/batch.ts';
+import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
+import { type Former, formerOf, isRecognizable } from '../order/digest.ts';
 import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
+import type { FixTarget } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Batches } from './batches/batches.ts';
+import type { RowClaim } from './commits.ts';
 import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
 import type { Entry, StoredResult } from './entry.ts';
+import type { Ledger } from './ledger.ts';
+import { type Claiming, createRowClaims, type RowOwner, type TakenRow } from './row-claims.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
@@ -146,4 +152,75 @@ function wordsOf(number: string, open: OpenDeadLetter | undefined, titles: Reado
   }
   if (number === '') return { code: KNOWN_INVALID, message: `${what}, in which it needed a person` };
   return { code: KNOWN_SETTLED, message: `${what}, in which it needed a person; it was settled since` };
+}
+
+/** The field of `keys.renumbered`. */
+export function formerField({ number, content }: Former): string {
+  return JSON.stringify([number, content]);
+}
+
+/** Each order that a person gave another number in a fix file is that one order, whichever files have it as it was. */
+export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
+  const { redis, keys } = deps;
+  const rowClaims = createRowClaims(deps);
+  const { formersOf, isAlive } = rowClaims;
+
+  /** What an order claims to be the only one that its rows, and their orders in other files, become; or the first that another has. */
+  async function claim(
+    owner: RowOwner,
+    rows: readonly FixTarget[],
+    { formerOf = () => undefined, isMeant = false }: Claiming = {},
+  ): Promise<readonly RowClaim[] | TakenRow> {
+    const found = await rowClaims.claim(owner, rows, { isMeant });
+    if ('by' in found) return found;
+    const formers = new Map<string, { was: Former; target: FixTarget }>();
+    // The first row of each is named.
+    for (const target of rows.toReversed())
+      for (const was of await formersOf(target, formerOf(target))) formers.set(formerField(was), { was, target });
+    const claims = [...found];
+    for (const [field, { was, target }] of formers) {
+      const before = (await redis.hget(keys.renumbered, field)) ?? '';
+      const by = before === '' ? undefined : (JSON.parse(before) as RowOwner);
+      const isOther = by !== undefined && by.number !== owner.number && (await isAlive(by));
+      // Rows of one order that a person gives two numbers are two orders.
+      if (isOther && by.batch !== owner.batch && !isMeant) return { row: target, target, by };
+      const isNew = was.number !== owner.number && !isOther;
+      claims.push({ batch: '', field, before, after: isNew ? JSON.stringify(owner) : '' });
+    }
+    return claims;
+  }
+
+  /** For each of some orders of a file, the order that is accepted or may be, which a person made of it under another number. */
+  async function renumbered(orders: readonly Former[]): Promise<(RowOwner | undefined)[]> {
+    if (orders.length === 0) return [];
+    const found = await redis.hmget(keys.renumbered, ...orders.map(formerField));
+    return await Promise.all(
+      orders.map(async ({ number }, i) => {
+        const by = found[i] ? (JSON.parse(found[i]) as RowOwner) : undefined;
+        return by !== undefined && by.number !== number && (await isAlive(by)) ? by : undefined;
+      }),
+    );
+  }
+
+  /** Keeps that a report says that an order has another number now. Repeatable. */
+  async function reportedNumber(owner: RowOwner, was: Former): Promise<void> {
+    const [by] = await renumbered([was]);
+    if (by === undefined) await redis.hset(keys.renumbered, formerField(was), JSON.stringify(owner));
+  }
+
+  return { ...rowClaims, claim, renumbered, reportedNumber };
+}
+
+/** How dead letters end whose rows were ordered. */
+const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
+
+/** The rows of a dead letter that became an order, which they never do again, and that order. `former`: if it has another number. */
+export function takenRows(batch: string, letter: DeadLetter, last?: string) {
+  const { closed, purchaseOrderNumber } = letter;
+  const number = last ?? closed?.number ?? purchaseOrderNumber;
+  const isOrdered = closed !== undefined && number !== '' && ORDERED.has(closed.end?.by ?? closed.by);
+  const owner: RowOwner = { number, batch: closed?.end?.batch ?? closed?.batch ?? batch, no: 0 };
+  const former = formerOf(letter);
+  const isOther = isOrdered && number !== purchaseOrderNumber && isRecognizable(former);
+  return { owner, places: isOrdered ? placesOf(letter) : [], ...(isOther && { former }) };
 }

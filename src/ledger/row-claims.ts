@@ -1,3 +1,4 @@
+import type { Former } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
 import type { FixFacts, FixTarget, Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -13,11 +14,14 @@ import type { Ledger } from './ledger.ts';
  */
 export type RowOwner = { number: string; batch: string; no: number; at?: number };
 
+/** What a row was in the batch that it comes from, if that is known. `isMeant`: a person confirmed what it is now. */
+export type Claiming = { formerOf?: (row: FixTarget) => Former | undefined; isMeant?: boolean };
+
 /** A row that another order has, which is accepted or may be. `target`: as the fix file names it. */
 export type TakenRow = { row: FixTarget; target: FixTarget; by: Pick<RowOwner, 'number' | 'batch'> };
 
-/** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
-export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
+/** Which rows of earlier batches the rows of a fix file were. */
+function createOrigins({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** The row as it was in the first batch that had it, also in a file with the same content. */
   async function firstOf({ batch, place }: FixTarget): Promise<FixTarget> {
     const from = await redis.hget(keys.corrected(batch), `from ${place}`);
@@ -29,27 +33,53 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return (await redis.exists(keys.batch(first.batch))) === 1 ? { batch: first.batch, place: row.place } : row;
   }
 
-  /** Keeps of each record of a fix file which row of an earlier batch it was first. Repeatable. */
-  async function remember(batch: string, records: readonly ({ place: Place } & FixFacts)[]): Promise<void> {
+  /** What a row was in the batch that it comes from, and in those before. */
+  async function formersOf({ batch, place }: FixTarget, own: Former | undefined): Promise<Former[]> {
+    const before = await redis.hget(keys.corrected(batch), `was ${place}`);
+    return [...(before === null ? [] : (JSON.parse(before) as Former[])), ...(own ? [own] : [])];
+  }
+
+  /** Keeps of each record of a fix file which row of an earlier batch it was first, and what it was until now. Repeatable. */
+  async function remember(
+    batch: string,
+    records: readonly ({ place: Place } & FixFacts)[],
+    formerOf: Claiming['formerOf'] = () => undefined,
+  ): Promise<void> {
     await Promise.all(
       records.map(async ({ fixTarget, place }) => {
         if (fixTarget === undefined) return;
-        await redis.hset(keys.corrected(batch), `from ${placeText(place)}`, JSON.stringify(await firstOf(fixTarget)));
+        const was = await formersOf(fixTarget, formerOf(fixTarget));
+        const at = placeText(place);
+        await redis.hset(keys.corrected(batch), {
+          [`from ${at}`]: JSON.stringify(await firstOf(fixTarget)),
+          ...(was.length > 0 && { [`was ${at}`]: JSON.stringify(was) }),
+        });
       }),
     );
   }
 
+  return { firstOf, formersOf, remember };
+}
+
+/** Each row of a dead letter becomes one order, however many fix files bring it back, and when a person sends it again. */
+export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
+  const { firstOf, ...origins } = createOrigins({ redis, keys });
+
   /** What an order claims to be the only one that its rows become; or the first row that another order has. */
-  async function claim(owner: RowOwner, rows: readonly FixTarget[]): Promise<readonly RowClaim[] | TakenRow> {
+  async function claim(
+    owner: RowOwner,
+    rows: readonly FixTarget[],
+    { isMeant }: Pick<Claiming, 'isMeant'> = {},
+  ): Promise<readonly RowClaim[] | TakenRow> {
     const claims: RowClaim[] = [];
     for (const row of rows) {
       const { batch, place } = await firstOf(row);
       const field = `as ${place}`;
       const before = (await redis.hget(keys.corrected(batch), field)) ?? '';
       const by = before === '' ? undefined : (JSON.parse(before) as RowOwner);
-      if (by !== undefined && by.number !== owner.number && (await isAlive(by)))
-        return { row: { batch, place }, target: row, by };
-      claims.push({ batch, field, before, after: JSON.stringify(owner) });
+      const isTaken = by !== undefined && by.number !== owner.number && (await isAlive(by));
+      if (isTaken && !isMeant) return { row: { batch, place }, target: row, by };
+      if (!isTaken) claims.push({ batch, field, before, after: JSON.stringify(owner) });
     }
     return claims;
   }
@@ -75,7 +105,7 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return known !== undefined && isOf(known, by);
   }
 
-  return { remember, claim, reported, ownerOf };
+  return { ...origins, claim, reported, ownerOf, isAlive };
 }
 
 /** Whether the ledger has the order of an owner, and it is accepted, in progress or in doubt. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Item } from './order.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { type Item, itemsIn } from './order.ts';
 import type { SourceRecord } from './record.ts';
 import { PURCHASE_ORDER } from './record-kind.ts';
 
@@ -14,6 +15,21 @@ export function digestOf(order: { items: readonly Item[] }): string {
     .digest('base64url')
     .slice(0, 16);
 }
+
+/** An order as a file had it before a person corrected it. `content`: the digest of its items. */
+export type Former = { number: string; content: string };
+
+/** The order of a dead letter as its file had it. */
+export function formerOf({ purchaseOrderNumber, payload }: DeadLetter): Former {
+  return { number: purchaseOrderNumber, content: digestOf({ items: itemsIn(payload) }) };
+}
+
+/** Whether it can be recognized in another file: it has a number and items. */
+export function isRecognizable({ number, content }: Former): boolean {
+  return number !== '' && content !== NO_ITEMS;
+}
+
+const NO_ITEMS = digestOf({ items: [] });
 
 /** Digest of the records of an invalid order as they are in the file. */
 export function fingerprintOf(records: readonly SourceRecord[]): string {

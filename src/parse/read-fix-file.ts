@@ -3,6 +3,7 @@ import type { Mapping } from '../config/config.ts';
 import { openRegularFile, stampOf } from '../core/regular-file.ts';
 import { batchTitle, leftOpenText } from '../order/batch.ts';
 import type { Lack } from '../order/dead-letter.ts';
+import type { Former } from '../order/digest.ts';
 import { CONFIRMED, readFixNote } from '../order/fixing.ts';
 import { characterName, lookAlikeIn, plainLook } from '../order/look-alike.ts';
 import type { FixFacts, SourceRecord } from '../order/record.ts';
@@ -38,8 +39,8 @@ export type Originals = {
   incomplete: ReadonlyMap<string, readonly Lack[]>;
   /** The places of the dead letters that are open. */
   open: ReadonlySet<string>;
-  /** The order number of each record of a dead letter by its place, also of closed ones; without those of conflicts. */
-  numbers: ReadonlyMap<string, string>;
+  /** The order of each record of a dead letter by its place, also of closed ones; without those of conflicts. */
+  formers: ReadonlyMap<string, Former>;
   /** How the fix file was written, where that is not Unicode. */
   encoding?: Encoding;
 };
@@ -229,15 +230,15 @@ export function leftOut(originals: Originals | undefined, named: Pick<ReadonlySe
   const isHere = (place: string) => [place, ...(originals.orders.get(place) ?? [])].some((row) => named.has(row));
   const rest = [...originals.open].filter((place) => !isHere(place));
   if (rest.length === 0) return [];
-  const hasRows = [...originals.open].some((place) => originals.numbers.get(place) === '');
+  const hasRows = [...originals.open].some((place) => originals.formers.get(place)?.number === '');
   const what = hasRows ? 'orders and rows without a number' : 'orders';
-  const names = rest.map((place) => originals.numbers.get(place) || place);
+  const names = rest.map((place) => originals.formers.get(place)?.number || place);
   return [leftOpenText(`${rest.length} of the ${originals.open.size} ${what}`, names, originals)];
 }
 
 /** Orders that a person typed into a fix file. */
 export function newIn(numbers: ReadonlySet<string>, originals: Originals | undefined): string[] {
-  const fresh = [...numbers.difference(new Set(originals?.numbers.values()))];
+  const fresh = [...numbers.difference(new Set(originals?.formers.values().map(({ number }) => number)))];
   if (fresh.length === 0) return [];
   const shown = `${fresh.slice(0, 10).join(', ')}${fresh.length > 10 ? ', …' : ''}`;
   return [`New in this fix file, and read as new orders: ${shown}. See whether the numbers are right.`];

@@ -1,20 +1,11 @@
 import type { Batches } from '../ledger/batches/batches.ts';
-import {
-  type ClosingRequest,
-  type ClosingResult,
-  createDeadLetters,
-  type FixedBy,
-  readOpenDeadLetters,
-} from '../ledger/dead-letters.ts';
+import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createRowClaims } from '../ledger/row-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
-import { digestOf } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
-import { itemsIn } from '../order/order.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -92,15 +83,12 @@ function sizeOf(cameBack: CameBackOf): number {
 function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
-  const takeRepeats = createRepeatsTaken(deps, by);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
     for (const [batch, places] of cameBack) {
       if (batch === by || (await batches.find(batch))?.state !== 'done') continue;
       const ended = closingsOf(await batches.closings(batch));
-      // Before the first is closed: whoever repeats this after a crash finds closed dead letters settled.
-      await takeRepeats(await renumberedIn(reported(batch), places));
       for await (const deadLetter of reported(batch)) {
         const now = cameBackOf(deadLetter, places);
         const next = now.find((one) => continuesIn(deadLetter, one));
@@ -129,54 +117,6 @@ function createFixedClosing(deps: FixedDeps, by: string) {
 
 function cameBackOf(deadLetter: DeadLetter, places: ReadonlyMap<string, CameBack>): CameBack[] {
   return placesOf(deadLetter).flatMap((place) => places.get(place) ?? []);
-}
-
-/** A dead letter that became an order of another number, whose content other files may have, too. */
-type Renumbered = { content: string; number: string };
-
-/** Those of a batch that came back with another number, by the number before. */
-async function renumberedIn(letters: AsyncIterable<DeadLetter>, places: ReadonlyMap<string, CameBack>) {
-  const found = new Map<string, Renumbered>();
-  for await (const letter of letters) {
-    const { purchaseOrderNumber: own, payload } = letter;
-    const now = cameBackOf(letter, places).find((one) => continuesIn(letter, one));
-    if (now === undefined || own === '' || now.number === own || itemsIn(payload).length === 0) continue;
-    found.set(own, { content: contentOf(letter), number: now.number });
-  }
-  return found;
-}
-
-/**
- * Other files have orders that a fix file gave another number, too: their rows do not become them again. Reads the report of each
- * such file once. Repeatable.
- */
-function createRepeatsTaken({ redis, keys, batches, reported, ...store }: FixedDeps, by: string) {
-  const claims = createRowClaims({ redis, keys, ...store });
-  return async (renumbered: ReadonlyMap<string, Renumbered>): Promise<void> => {
-    if (renumbered.size === 0) return;
-    const waiting = await redis.hmget(keys.waiting, ...renumbered.keys());
-    const others = waiting.flatMap((list) => readOpenDeadLetters(list ?? '').map(({ batch }) => batch));
-    const no = (await batches.find(by))?.no ?? 0;
-    for (const batch of new Set(others)) await takeIn(batch, renumbered, no);
-  };
-
-  async function takeIn(batch: string, renumbered: ReadonlyMap<string, Renumbered>, no: number): Promise<void> {
-    try {
-      for await (const letter of reported(batch)) {
-        const now = renumbered.get(letter.purchaseOrderNumber);
-        if (now === undefined || now.content !== contentOf(letter)) continue;
-        const owner = { number: now.number, batch: by, no };
-        for (const place of placesOf(letter)) await claims.reported(owner, { batch, place });
-      }
-    } catch (error) {
-      // A damaged list stays so. Nothing can be sent again from it either.
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-  }
-}
-
-function contentOf({ payload }: DeadLetter): string {
-  return digestOf({ items: itemsIn(payload) });
 }
 
 /** An export shows an order that a person corrected as it was before, also if it has another number now. */

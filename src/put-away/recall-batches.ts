@@ -36,7 +36,7 @@ export function createRecallOfBatch(context: SettlementContext) {
       for (const reported of page) {
         const letter = asCameBack(reported, batch, cameBack);
         const closing = await neededOf(letter, letterIn, reported.closed === undefined);
-        known.push({ letter, ordinal, ...(closing && { closing }) });
+        known.push({ letter, ordinal, ...(closing && { closing }), last: await lastNumber(letter, letterIn) });
         ordinal += 1;
         if (letter.closed === undefined) open += 1;
         else if (reported.closed === undefined) await store.redis.sadd(store.keys.refresh, batch);
@@ -107,7 +107,7 @@ async function recallClosings(context: SettlementContext): Promise<void> {
           const closing = await closingOf(letter, closed, letterIn);
           // Where it waits is not known any more: it stays open.
           if (closed.waitsIn && closing.successor === undefined && closed.end === undefined) continue;
-          await close.close(batch, letter, closing);
+          await close.close(batch, letter, closing, await lastNumber(letter, letterIn));
         }
         await recallDoubts(batch, letters);
       }
@@ -162,10 +162,26 @@ async function closingOf(letter: DeadLetter, closed: Closed, letterIn: LetterIn)
   const { purchaseOrderNumber: number, kind, location } = letter;
   const { waitsIn, end, changes: _, number: now = number, file: _file, ...how } = closed;
   const isWaiting = waitsIn !== undefined && end === undefined && how.batch !== undefined && now !== '';
-  const successor = isWaiting ? await letterIn(how.batch ?? '', now) : undefined;
+  const successor = isWaiting ? (await letterIn(how.batch ?? '', now))?.letter : undefined;
   const which = number === '' ? { number, place: placeText(location) } : { number, kind };
   return { ...which, ...how, ...(successor ? { successor } : end && { end }) };
 }
+
+/** The number that the rows of a dead letter have now, where a later fix file than that which settled it gave it to them. */
+async function lastNumber(
+  { purchaseOrderNumber, closed }: DeadLetter,
+  letterIn: LetterIn,
+): Promise<string | undefined> {
+  let [number, at] = [closed?.number ?? purchaseOrderNumber, closed];
+  for (let round = 0; at?.end?.batch !== undefined && at.batch !== at.end.batch && round < MOST_ROUNDS; round += 1) {
+    at = (await letterIn(at.batch ?? '', number))?.closed;
+    number = at?.number ?? number;
+  }
+  return closed && number;
+}
+
+/** Fix files of fix files that are followed. */
+const MOST_ROUNDS = 50;
 
 /** A settled batch as its report shows it, with `open` dead letters. */
 async function recalledBatch(

@@ -1,6 +1,6 @@
-import { doubtOf, takenRows } from '../ledger/batches/recall.ts';
+import { doubtOf } from '../ledger/batches/recall.ts';
 import { isUnderWay } from '../ledger/entry.ts';
-import { createRowClaims } from '../ledger/row-claims.ts';
+import { createNumberClaims, takenRows } from '../ledger/known-invalid.ts';
 import type { Closing, DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { type ClosingDeps, createDeadLetterClosing, type FixedDeps, keepAsItWas } from './close-dead-letters.ts';
@@ -9,7 +9,7 @@ import { type ClosingDeps, createDeadLetterClosing, type FixedDeps, keepAsItWas 
 export function createReportedClosing(deps: ClosingDeps) {
   const { ledger, redis, keys } = deps;
   const deadLetters = createDeadLetterClosing(deps);
-  const claims = createRowClaims(deps);
+  const claims = createNumberClaims(deps);
 
   /** Which of these are closed in their report and open in the ledger. */
   async function forgotten(batch: string, letters: readonly DeadLetter[]) {
@@ -22,13 +22,14 @@ export function createReportedClosing(deps: ClosingDeps) {
     );
   }
 
-  /** Closes one. Does nothing while something happens to its order: that ends otherwise. */
-  async function close(batch: string, letter: DeadLetter, closing: Closing): Promise<void> {
+  /** Closes one; `last`: the number that its rows have now. Does nothing while something happens to its order: that ends otherwise. */
+  async function close(batch: string, letter: DeadLetter, closing: Closing, last?: string): Promise<void> {
     const found = await deadLetters.find(batch, letter);
     const [known] = await ledger.lookup([letter.purchaseOrderNumber]);
     if (known !== undefined && isUnderWay(known)) return;
-    const { owner, places } = takenRows(batch, letter);
+    const { owner, places, former } = takenRows(batch, letter, last);
     for (const place of places) await claims.reported(owner, { batch, place });
+    if (former) await claims.reportedNumber(owner, former);
     const isLater = closing.batch !== undefined && closing.batch !== batch;
     if (isLater && found.owned) await keepAsItWas(found.owned, owner.number, deps);
     await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });

@@ -33,7 +33,7 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
   for (const record of order.records) {
     const place = placeOf(record);
     // What was added for a row of another order, or of none, shows as added.
-    const isOther = record.isAdded && originals.numbers.get(place ?? '') !== order.number;
+    const isOther = record.isAdded && originals.formers.get(place ?? '')?.number !== order.number;
     const before = place === undefined || isOther ? undefined : originals.records.get(place);
     const isAdded = isOther || (place === undefined && record.fixTarget === undefined);
     // Without its original, nobody knows what was changed.
@@ -43,7 +43,7 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
     changes.push(...changesBetween(isOther ? '' : (place ?? ''), was, now));
   }
   changes.push(...removedFrom(originals, named));
-  const was = originals.numbers.get(named[0] ?? '');
+  const was = originals.formers.get(named[0] ?? '')?.number;
   return {
     batch: originals.batch,
     places: named,

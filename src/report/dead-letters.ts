@@ -192,16 +192,18 @@ export async function* readDeadLettersIfAny(folder: string): AsyncGenerator<Dead
   }
 }
 
-export type LetterIn = (batch: string, number: string) => Promise<Successor | undefined>;
+export type LetterIn = (batch: string, number: string) => Promise<FoundLetter | undefined>;
+
+type FoundLetter = { letter: Successor; closed: DeadLetter['closed'] };
 
 /** Builds the search for the dead letter of a number in another batch. */
 export function createLetterSearch(reports: string): LetterIn {
-  const read = new Map<string, Map<string, Successor>>();
+  const read = new Map<string, Map<string, FoundLetter>>();
   return async (batch, number) => {
-    const known = read.get(batch) ?? new Map<string, Successor>();
+    const known = read.get(batch) ?? new Map<string, FoundLetter>();
     if (!read.has(batch)) {
-      for await (const { purchaseOrderNumber, kind, location } of readDeadLettersIfAny(join(reports, batch)))
-        known.set(purchaseOrderNumber, { purchaseOrderNumber, kind, location });
+      for await (const { purchaseOrderNumber, kind, location, closed } of readDeadLettersIfAny(join(reports, batch)))
+        known.set(purchaseOrderNumber, { letter: { purchaseOrderNumber, kind, location }, closed });
       read.set(batch, known);
     }
     return known.get(number);

@@ -13,6 +13,7 @@ import {
   readingsIn,
   togetherIn,
 } from '../order/dead-letter.ts';
+import { type Former, formerOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, asWritten, placeText } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import { fixEncodingIn } from '../parse/code-pages.ts';
@@ -131,7 +132,7 @@ async function originalsIn(
     together: new Map(),
     incomplete: new Map(),
     open: new Set<string>(),
-    numbers: new Map(),
+    formers: new Map(),
     ...(encoding && { encoding }),
   };
   let columns: Records['columns'] | undefined;
@@ -206,11 +207,11 @@ async function deadLettersIn(
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
   const incomplete = new Map<string, readonly Lack[]>();
-  const [open, numbers] = [new Set<string>(), new Map<string, string>()];
+  const [open, formers] = [new Set<string>(), new Map<string, Former>()];
   let next = 0;
   for await (const deadLetter of deadLettersOf(folder)) {
-    const { closed, location, kind, purchaseOrderNumber, problems = [] } = deadLetter;
-    if (kind !== 'conflict') for (const place of placesOf(deadLetter)) numbers.set(place, purchaseOrderNumber);
+    const { closed, location, kind, problems = [] } = deadLetter;
+    if (kind !== 'conflict') for (const place of placesOf(deadLetter)) formers.set(place, formerOf(deadLetter));
     const { lines = [location.line] } = location;
     const own = written.slice(next, next + lines.length).map((record) => placeNamedBy(record) ?? '');
     // A fix file has no records of what was closed before it was written.
@@ -231,7 +232,7 @@ async function deadLettersIn(
     for (const [line, held] of Map.groupBy(problems.filter(isOfTable), (one) => one.line))
       doubted.set(`line ${line}`, new Map([...readings, ...readingsIn(held)]));
   }
-  return { doubted, orders, together: togetherIn(incomplete), incomplete, open, numbers };
+  return { doubted, orders, together: togetherIn(incomplete), incomplete, open, formers };
 }
 
 const DOUBTS = ['encoding-unsure', 'spreadsheet-rewrite'];

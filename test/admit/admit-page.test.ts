@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAdmitPage } from '../../src/admit/admit-page.ts';
-import type { Corrects } from '../../src/admit/order-guard.ts';
+import type { Corrects } from '../../src/admit/plan.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
@@ -413,7 +413,10 @@ describe('admission of a page', () => {
     for (const number of ['PO-2', 'PO-3'])
       await sent(number, { kind: 'refused', answer: { code: '400', message: 'no' } });
     await drop('b2', [order('PO-2', 0, 5)]);
-    const corrects = { batch: 'b1', numbers: new Map([2, 3, 4].map((line) => [`line ${line}`, `PO-${line - 1}`])) };
+    const corrects = {
+      batch: 'b1',
+      formers: new Map([2, 3, 4].map((line) => [`line ${line}`, { number: `PO-${line - 1}`, content: '' }])),
+    };
     queued = [];
     const again = [2, 3, 4].map((line, i) => fixed(`PO-${line - 1}A`, line, i, 'b1'));
     await drop('b3', again, { again: true, corrects });
@@ -424,12 +427,12 @@ describe('admission of a page', () => {
     const problem = { field: 'quantity', code: 'quantity', value: 'x', message: '"x" is not a number', line: 2 };
     const waiting = { ordinal: 0, number: 'PO-1', place: { line: 2 }, records: [], problems: [problem], articles: [] };
     await drop('b1', [{ ...waiting, valid: false }]);
-    const numbers = new Map([
-      ['line 2', 'PO-1'],
-      ['line 3', ''],
-      ['line 4', 'PO-2'],
-    ] as const);
-    const corrects = { batch: 'b1', numbers };
+    const formers = new Map([
+      ['line 2', { number: 'PO-1', content: '' }],
+      ['line 3', { number: '', content: '' }],
+      ['line 4', { number: 'PO-2', content: '' }],
+    ]);
+    const corrects = { batch: 'b1', formers };
     const added = { kind: 'row', place: { line: 2 }, cells: [] } as const;
     const rows = [fixed('PO-1', 3, 0, 'b1'), fixed('PO-1', 4, 0, 'b1'), { ...order('PO-1'), records: [added] }];
     for (const [at, row] of rows.entries()) {
@@ -450,7 +453,7 @@ describe('admission of a page', () => {
     await drop('b1', [order('PO-1')]);
     await sent('PO-1', { kind: 'accepted' });
     await drop('b2', [order('PO-1', 0, 5)]);
-    const corrects = { batch: 'b2', numbers: new Map([['line 2', 'PO-1']]) };
+    const corrects = { batch: 'b2', formers: new Map([['line 2', { number: 'PO-1', content: '' }]]) };
     await drop('b3', [fixed('PO-1A', 2, 0, 'b2')], { again: true, corrects });
     expect(queued).toEqual(['PO-1', 'PO-1A']);
   });

@@ -184,6 +184,79 @@ describe('a dead letter', () => {
     expect([...place.stored().keys()].sort()).toEqual(['PO-8', 'monday.csv', 'tuesday.csv']);
   });
 
+  it.each(['saved again', 'in a second round', 'confirmed'])(
+    'of a refused order that was accepted under another number is held when another file has it as it was: %s',
+    async (how) => {
+      const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
+      await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+      const file = table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-3,NEW,A,1');
+      await place.drop('orders.csv', file);
+      await place.run(['start', '--once']);
+      let fix = await place.read(await lastOf(place), 'dead-letters.csv');
+      if (how === 'in a second round') {
+        await place.drop('first.csv', fix.replaceAll('OLD-1,NEW,A', 'OLD-1,NEW,C'));
+        await place.run(['start', '--once']);
+        fix = await place.read(await lastOf(place), 'dead-letters.csv');
+      }
+      const confirmed = how === 'confirmed' ? fix.replace(/[^,\n]*$/gm, (check) => check && 'confirmed') : fix;
+      const [head = '', ...rows] = confirmed.split('\n');
+      const header = how === 'confirmed' ? (fix.split('\n')[0] ?? '') : head;
+      await place.drop('fix.csv', [header, ...rows].join('\n').replaceAll('OLD-1,', 'NEW-1,'));
+      await place.setFaults([]);
+      await place.run(['start', '--once']);
+      const sent = ['NEW-1', 'OLD-3'];
+      expect([...place.stored().keys()].sort()).toEqual(sent);
+
+      await place.drop('saved.csv', how === 'confirmed' ? file : file.replaceAll(',', ';'));
+      expect((await place.run(['start', '--once'])).code).toBe(2);
+      expect([...place.stored().keys()].sort()).toEqual(sent);
+      const again = await lastOf(place);
+      const [letter] = JSON.parse(await place.read(again, 'dead-letters.json'));
+      expect(letter).toMatchObject({ purchaseOrderNumber: 'OLD-1', code: 'already-corrected' });
+      expect(letter.message).toMatch(/was already sent as NEW-1, from "fix\.csv".*: if .* same order, discard it/);
+
+      // Unchanged, it is held again. A person who means it can send it.
+      const next = await place.read(again, 'dead-letters.csv');
+      await place.drop('unchanged.csv', next);
+      await place.run(['start', '--once']);
+      expect([...place.stored().keys()].sort()).toEqual(sent);
+      await place.drop('meant.csv', next.replace(/"?01[.,]000"?$/gm, 'confirmed'));
+      await place.run(['start', '--once']);
+      expect([...place.stored().keys()].sort()).toEqual([...sent, 'OLD-1'].sort());
+    },
+  );
+
+  it.each(['a second fix file', 'a retry'])(
+    'of a refused order of two files is sent once while a fix file with another number of it waits: %s',
+    async (how) => {
+      const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
+      await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+      for (const name of ['monday.csv', 'tuesday.csv']) {
+        await place.drop(name, table('OLD-1,NEW,A,1', `${name},NEW,A,1`));
+        await place.run(['start', '--once']);
+      }
+      const [monday, tuesday] = await place.reportsNow();
+      if (monday === undefined || tuesday === undefined) throw new Error('no reports');
+      const other = await place.read(tuesday, 'dead-letters.csv');
+      await place.setFaults([]);
+      await place.run(['pause', '--reason', 'test']);
+      await place.drop('first.csv', (await place.read(monday, 'dead-letters.csv')).replace('OLD-1,', 'NEW-1,'));
+      await until('the order', async () => {
+        await place.run(['start', '--once']);
+        return JSON.parse((await place.run(['explain', 'NEW-1', '--json'])).out).state === 'queued';
+      });
+      if (how === 'a retry') {
+        const { out } = await place.run(['dead-letters', 'retry', '--order', 'OLD-1', '--yes']);
+        expect(out).toContain('brought the same rows back as another order');
+      } else await place.drop('second.csv', other.replace('OLD-1,', 'NEW-2,'));
+      await place.run(['resume']);
+      await place.run(['start', '--once']);
+      expect([...place.stored().keys()].sort()).toEqual(['NEW-1', 'monday.csv', 'tuesday.csv']);
+      const open = (await place.reportsNow()).map(({ file, open }) => `${file} ${open}`);
+      expect(open).toContain(how === 'a retry' ? 'tuesday.csv 1' : 'second.csv 1');
+    },
+  );
+
   it('of a refused order that was accepted under another number is held when the same file is dropped again', async () => {
     const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1', 'OLD-2'] };
     await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { keysOf } from '../../src/redis/keys.ts';
+import type { Report } from '../../src/report/report.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -285,6 +286,34 @@ it('an order that was refused and corrected under another number is not sent whe
   for (const number of ['R-2', 'WRONG-1']) await place.run(['dead-letters', 'discard', '--order', number, '--yes']);
   expect(JSON.parse((await place.run(['--json', 'status'])).out)).toMatchObject({ deadLetters: 0, batches: [] });
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+});
+
+it('after Redis has lost its data, an order that a second fix file gave another number is not sent with its first file', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
+  const faults = { faults: [refused] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults, sandbox: { record: true } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
+  const fixFile = async () => place.read((await place.reportsNow()).at(-1) as Report, 'dead-letters.csv');
+  const file = `${HEAD}\nOLD-1,NEW,A,1\nOLD-3,NEW,A,1\n`;
+  await place.drop('orders.csv', file);
+  await once();
+  await place.drop('first.csv', (await fixFile()).replace('OLD-1,NEW,A', 'OLD-1,NEW,B'));
+  await once();
+  await place.drop('second.csv', (await fixFile()).replace('OLD-1,', 'NEW-1,'));
+  await place.setFaults([]);
+  await once();
+  const sent = ['NEW-1', 'OLD-3'];
+  expect([...place.stored().keys()].sort()).toEqual(sent);
+
+  await client.flushdb();
+  await once();
+  for (const text of [file, file.replaceAll(',', ';')]) {
+    await place.drop('orders.csv', text);
+    expect(await once()).toBe(2);
+    expect([...place.stored().keys()].sort()).toEqual(sent);
+  }
 });
 
 it('dead letters that were settled stay so when Redis comes back from just after their file', async () => {

@@ -1,5 +1,4 @@
 import type { Closing, DeadLetter } from '../../order/dead-letter.ts';
-import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
 import type { Order } from '../../order/order.ts';
@@ -7,10 +6,13 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import { type Entry, type StoredResult, versionAfter } from '../entry.ts';
-import type { RowOwner } from '../row-claims.ts';
+import { formerField, takenRows } from '../known-invalid.ts';
 
-/** A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. */
-export type RecalledLetter = { letter: DeadLetter; ordinal: number; closing?: Closing };
+/**
+ * A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. `last`: the number that its rows
+ * have now, where a later fix file gave it to them.
+ */
+export type RecalledLetter = { letter: DeadLetter; ordinal: number; closing?: Closing; last?: string | undefined };
 
 /**
  * A settled batch that the ledger does not have. `fields`: as its hash keeps it. `content`: the field of its content,
@@ -43,6 +45,10 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   async function keep(batch: string, page: readonly RecalledLetter[]): Promise<void> {
     const used = [keys.waiting, keys.results(batch), keys.closed(batch), keys.corrected(batch)];
     await runScript(redis, letterScript, used, [batch, ...page.flatMap((one) => keptOf(batch, one))]);
+    for (const { letter, last } of page) {
+      const { owner, former } = takenRows(batch, letter, last);
+      if (former) await redis.hsetnx(keys.renumbered, formerField(former), JSON.stringify(owner));
+    }
     const later = page.flatMap(({ closing }) => (closing?.successor && closing.batch) || []);
     for (const one of new Set(later)) await redis.sadd(keys.cameFrom(one), batch);
   }
@@ -62,11 +68,11 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
   return { forget, keep, enter };
 }
 
-function keptOf(batch: string, { letter, ordinal, closing }: RecalledLetter): string[] {
+function keptOf(batch: string, { letter, ordinal, closing, last }: RecalledLetter): string[] {
   const { purchaseOrderNumber: number, location, closed } = letter;
   const field = number === '' ? placeText(location) : String(ordinal);
   const result = closed === undefined ? JSON.stringify(resultOf(letter)) : '';
-  const { owner, places } = takenRows(batch, letter);
+  const { owner, places } = takenRows(batch, letter, last);
   const rows = places.map((place) => [`as ${place}`, JSON.stringify(owner)]);
   return [number, field, result, closing ? JSON.stringify(closing) : '', JSON.stringify(rows)];
 }
@@ -116,15 +122,4 @@ export function doubtOf(
     lastAt: Date.parse(lastAt),
     answer,
   };
-}
-
-/** How dead letters end whose rows were ordered. */
-const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
-
-/** The rows of a dead letter that became an order, which they never do again, and that order. */
-export function takenRows(batch: string, letter: DeadLetter): { owner: RowOwner; places: string[] } {
-  const { closed, purchaseOrderNumber } = letter;
-  const number = closed?.number ?? purchaseOrderNumber;
-  const isOrdered = closed !== undefined && number !== '' && ORDERED.has(closed.end?.by ?? closed.by);
-  return { owner: { number, batch: closed?.batch ?? batch, no: 0 }, places: isOrdered ? placesOf(letter) : [] };
 }

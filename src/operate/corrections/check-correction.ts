@@ -1,4 +1,5 @@
-import { type Corrects, createOrderGuard } from '../../admit/order-guard.ts';
+import { createOrderGuard } from '../../admit/order-guard.ts';
+import type { Corrects } from '../../admit/plan.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { type CheckedOrder, firstItems } from '../../order/order.ts';

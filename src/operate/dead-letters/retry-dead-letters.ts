@@ -2,7 +2,7 @@ import type { ListedOrder } from '../../api/list.ts';
 import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
-import { createRowClaims } from '../../ledger/row-claims.ts';
+import { createNumberClaims } from '../../ledger/known-invalid.ts';
 import { broughtBefore } from '../../ledger/spellings.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';
@@ -144,8 +144,9 @@ async function act(
 async function rowsOf(entry: Entry, deadLetter: FoundDeadLetter, at: number, { store, ledger }: OperatorContext) {
   const { redis, keys } = store;
   const owner = { number: entry.order.purchaseOrderNumber, batch: entry.batch, no: entry.batchNo, at };
+  const former = { number: owner.number, content: entry.digest };
   const rows = placesOf(deadLetter).map((place) => ({ batch: deadLetter.batch, place }));
-  return await createRowClaims({ redis, keys, ledger }).claim(owner, rows);
+  return await createNumberClaims({ redis, keys, ledger }).claim(owner, rows, { formerOf: () => former });
 }
 
 /** The order was changed in the meantime. */
