@@ -16,7 +16,7 @@ import { pages } from '../report/lines.ts';
 import { asCameBack, type CameBackIn, readCameBack } from '../report/read-corrections.ts';
 import { type Report, readFinished, reportNames } from '../report/report.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
-import { createDoubtRecall, createReportedClosing } from './recall-dead-letters.ts';
+import { createDoubtRecall, createReportedClosing, restoreLetters } from './recall-dead-letters.ts';
 
 /** Dead letters entered at a time. */
 const PAGE = 200;
@@ -30,6 +30,7 @@ export function createRecallOfBatch(context: SettlementContext) {
   return async (report: Report, folder: string): Promise<void> => {
     const { batch } = report;
     let [ordinal, open] = [0, 0];
+    await restoreLetters(folder, report);
     for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
       cameBack ??= await cameBackFor(context);
       const known: RecalledLetter[] = [];

@@ -1,8 +1,16 @@
+import { join } from 'node:path';
+import { isGone } from '../core/regular-file.ts';
 import { doubtOf } from '../ledger/batches/recall.ts';
 import { isUnderWay } from '../ledger/entry.ts';
 import { createNumberClaims, takenRows } from '../ledger/known-invalid.ts';
 import type { Closing, DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
+import { needsPerson, type OrderResult } from '../order/outcome.ts';
+import { createList, stageOf } from '../report/dead-letters.ts';
+import { writeFileWhole } from '../report/draft.ts';
+import type { Report } from '../report/report.ts';
+import { readResults } from '../report/results.ts';
+import { signatureOf } from '../report/signature.ts';
 import { type ClosingDeps, createDeadLetterClosing, type FixedDeps, keepAsItWas } from './close-dead-letters.ts';
 
 /** Closes dead letters that the ledger has from before they were closed, as their report says. */
@@ -36,6 +44,28 @@ export function createReportedClosing(deps: ClosingDeps) {
   }
 
   return { forgotten, close };
+}
+
+/**
+ * Writes the list of a report's dead letters again from its results, where somebody removed it and the ledger, which lost them,
+ * does not know them either. Their content and all rows but the first are not known then.
+ */
+export async function restoreLetters(folder: string, { open }: Pick<Report, 'open'>): Promise<void> {
+  const file = join(folder, 'dead-letters.json');
+  if (open === 0 || !(await isGone(file)) || (await isGone(join(folder, 'results.csv')))) return;
+  await writeFileWhole(file, listOf(readResults(join(folder, 'results.csv'))));
+}
+
+async function* listOf(results: AsyncIterable<OrderResult>): AsyncGenerator<Buffer> {
+  const list = createList();
+  for await (const { line, purchaseOrderNumber, outcome: kind, attempts, at, code, message } of results) {
+    if (!needsPerson(kind)) continue;
+    const signature = signatureOf({ code, message, known: [purchaseOrderNumber] });
+    const times = { attempts, firstAt: at, lastAt: at };
+    const what = { kind, stage: stageOf(kind), code, message, signature, ...times, location: { line } };
+    yield Buffer.from(list.entry({ purchaseOrderNumber, ...what } satisfies DeadLetter));
+  }
+  yield Buffer.from(list.closing());
 }
 
 /** Enters orders in doubt that the ledger does not have as their reports show them, so that no file sends one, and people can resolve it. */
