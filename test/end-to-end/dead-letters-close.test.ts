@@ -246,6 +246,8 @@ describe('a dead letter', () => {
         return JSON.parse((await place.run(['explain', 'NEW-1', '--json'])).out).state === 'queued';
       });
       if (how === 'a retry') {
+        const planned = await place.run(['dead-letters', 'retry', '--order', 'OLD-1', '--dry-run', '--json']);
+        expect(JSON.parse(planned.out)).toMatchObject({ plan: { corrected: 1 } });
         const { out } = await place.run(['dead-letters', 'retry', '--order', 'OLD-1', '--yes']);
         expect(out).toContain('brought the same rows back as another order');
       } else await place.drop('second.csv', other.replace('OLD-1,', 'NEW-2,'));

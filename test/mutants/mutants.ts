@@ -1224,8 +1224,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the check of a retry for another spelling of the number',
     file: 'src/operate/dead-letters/retry-dead-letters.ts',
-    find: "const isOther = verdict === 'retried' &&",
-    replace: "const isOther = verdict !== 'retried' && verdict === 'asked' &&",
+    find: 'if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined)',
+    replace: 'if (others[i] === null)',
     tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {

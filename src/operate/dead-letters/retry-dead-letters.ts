@@ -45,17 +45,21 @@ export type RetryOptions = { listed: Listed; rate?: number | undefined };
 export async function judgeRetries(
   page: readonly FoundDeadLetter[],
   listed: Listed,
-  { ledger }: Pick<OperatorContext, 'ledger'>,
+  context: Pick<OperatorContext, 'ledger' | 'store'>,
 ): Promise<{ verdict: RetryVerdict; known: Known }[]> {
+  const { ledger } = context;
   const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
   const [all, others] = await Promise.all([ledger.lookup(numbers), ledger.otherSpellings(numbers)]);
-  return page.map((deadLetter, i) => {
-    const known = all[i] ?? { kind: 'nothing' };
-    const verdict = judgeRetry(deadLetter, known, listed);
-    const own = known.kind === 'open' ? [known.entry.batchNo] : [];
-    const isOther = verdict === 'retried' && broughtBefore(others[i], own) !== undefined;
-    return { verdict: isOther ? 'other-spelling' : verdict, known };
-  });
+  return await Promise.all(
+    page.map(async (deadLetter, i): Promise<{ verdict: RetryVerdict; known: Known }> => {
+      const known = all[i] ?? { kind: 'nothing' };
+      const verdict = judgeRetry(deadLetter, known, listed);
+      if (verdict !== 'retried' || known.kind !== 'open') return { verdict, known };
+      if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined) return { verdict: 'other-spelling', known };
+      const isTaken = 'by' in (await rowsOf(known.entry, deadLetter, 0, context));
+      return { verdict: isTaken ? 'corrected' : verdict, known };
+    }),
+  );
 }
 
 /** What a retry would do with the order of a dead letter, if no other spelling of its number is known. Pure. */
@@ -141,7 +145,12 @@ async function act(
 }
 
 /** The rows of the dead letter, which its order takes; or the one that another order has. */
-async function rowsOf(entry: Entry, deadLetter: FoundDeadLetter, at: number, { store, ledger }: OperatorContext) {
+async function rowsOf(
+  entry: Entry,
+  deadLetter: FoundDeadLetter,
+  at: number,
+  { store, ledger }: Pick<OperatorContext, 'store' | 'ledger'>,
+) {
   const { redis, keys } = store;
   const owner = { number: entry.order.purchaseOrderNumber, batch: entry.batch, no: entry.batchNo, at };
   const former = { number: owner.number, content: entry.digest };
