@@ -227,6 +227,20 @@ function createNumberGuard({ renumbered }: Claims, batches: Deps['batches']) {
   };
 }
 
+/** Builds the same for a preview: of orders that are not known under the number that the file has. */
+export function createNumberHold(deps: Deps) {
+  const rows = createRowGuard(deps);
+  return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
+    const known = await deps.ledger.lookup(page.map(({ number }) => number));
+    const fresh = page.filter((one, i): one is ValidOrder => one.valid && known[i]?.kind === 'nothing');
+    const all = await rows({ batch: '', no: -1 }, fresh, { isFixFile: false });
+    return page.map((one) => {
+      const held = one.valid ? all.get(one) : undefined;
+      return held !== undefined && 'valid' in held ? held : one;
+    });
+  };
+}
+
 /** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
 function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, formers }: Corrects): boolean {
   if (fixTarget === undefined) return false;

@@ -207,16 +207,21 @@ describe('a dead letter', () => {
       const sent = ['NEW-1', 'OLD-3'];
       expect([...place.stored().keys()].sort()).toEqual(sent);
 
+      const again = path.join(place.folder, 'again.csv');
+      await writeFile(again, file);
+      const preview = JSON.parse((await place.run(['check', again, '--preview', '--json'])).out);
+      expect(JSON.stringify(preview)).toMatch(/"new":0,.*"invalid":1/);
+
       await place.drop('saved.csv', how === 'confirmed' ? file : file.replaceAll(',', ';'));
       expect((await place.run(['start', '--once'])).code).toBe(2);
       expect([...place.stored().keys()].sort()).toEqual(sent);
-      const again = await lastOf(place);
-      const [letter] = JSON.parse(await place.read(again, 'dead-letters.json'));
+      const saved = await lastOf(place);
+      const [letter] = JSON.parse(await place.read(saved, 'dead-letters.json'));
       expect(letter).toMatchObject({ purchaseOrderNumber: 'OLD-1', code: 'already-corrected' });
       expect(letter.message).toMatch(/was already sent as NEW-1, from "fix\.csv".*: if .* same order, discard it/);
 
       // Unchanged, it is held again. A person who means it can send it.
-      const next = await place.read(again, 'dead-letters.csv');
+      const next = await place.read(saved, 'dead-letters.csv');
       await place.drop('unchanged.csv', next);
       await place.run(['start', '--once']);
       expect([...place.stored().keys()].sort()).toEqual(sent);

@@ -1,5 +1,5 @@
 import { type Admission, admit } from '../../admit/admission.ts';
-import { createSpellingGuard } from '../../admit/order-guard.ts';
+import { createNumberHold, createSpellingGuard } from '../../admit/order-guard.ts';
 import type { Variables } from '../../config/variables.ts';
 import { existingOf } from '../../ledger/adopt.ts';
 import type { Batches } from '../../ledger/batches/batches.ts';
@@ -88,8 +88,8 @@ export function createComparison(
   listed: ReadonlyMap<string, string>,
 ): CompareFile {
   const verdictOf = createVerdicts(listed);
-
   const withoutOtherSpelling = createSpellingGuard({ ledger, batches: deps.batches });
+  const withNewNumber = deps.store && createNumberHold({ ...deps.store, ledger, batches: deps.batches });
 
   return ({ again, isAsRead, exportName }, onVerdict) => {
     const shownBefore = createShownBefore(deps, again ? undefined : exportName);
@@ -101,7 +101,8 @@ export function createComparison(
     const watch = watchLeftOut(ledger);
 
     async function addPage(read: readonly CheckedOrder[]): Promise<void> {
-      const page = isAsRead ? read : await withoutOtherSpelling(NO_BATCH, read, again);
+      const spelled = isAsRead ? read : await withoutOtherSpelling(NO_BATCH, read, again);
+      const page = again || exportName || !withNewNumber ? spelled : await withNewNumber(spelled);
       const known = await ledger.lookup(page.map(({ number }) => number));
       const codes = await shownBefore.codesOf(page);
       for (const [at, { number, ...one }] of page.entries()) {
