@@ -11,9 +11,11 @@ export async function until<T>(
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + within;
   for (;;) {
+    const began = performance.now();
     const found = await check();
     if (found !== undefined && found !== false) return found as Exclude<T, undefined | false>;
     if (performance.now() > deadline) throw new Error(`waited ${within} ms in vain: ${what}`);
-    await delay(20);
+    // A check that starts a command would take most of the processor if it never paused for as long.
+    await delay(Math.min(Math.max(performance.now() - began, 20), 300));
   }
 }

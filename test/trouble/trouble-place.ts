@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'vitest';
 import type { OddApi } from '../support/odd-api.ts';
-import { type Running, startProgram } from '../support/program.ts';
+import { type Running, startInside, startProgram } from '../support/program.ts';
 import { settledBatches } from '../support/settled-batches.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/test-redis.ts';
@@ -81,6 +81,9 @@ export async function openTroublePlace(
     ...options.env,
   };
   const start = (args: readonly string[]) => startProgram(['--config', config, ...args], { cwd: folder, env });
+  // A process for each look would take most of the processor; one with variables of its own needs them.
+  const startCommand = options.env === undefined ? startInside : startProgram;
+  const run = (...args: string[]) => startCommand(['--config', config, ...args], { cwd: folder, env }).ended;
   const startDaemon = () => start(['start', ...(options.role === undefined ? [] : ['--role', options.role])]);
   let daemon = startDaemon();
   const others = Array.from({ length: (options.daemons ?? 1) - 1 }, () => start(['start']));
@@ -114,7 +117,7 @@ export async function openTroublePlace(
   let named = '';
 
   async function status(): Promise<Status> {
-    const { out } = await start(['status', '--json']).ended;
+    const { out } = await run('status', '--json');
     const now = JSON.parse(out) as Status;
     named = statusText(now) || named;
     return now;
@@ -142,9 +145,7 @@ export async function openTroublePlace(
       await writeFile(path.join(folder, 'dropping'), content);
       await rename(path.join(folder, 'dropping'), path.join(folder, 'inbox', name));
     },
-    async run(...args) {
-      return start(args).ended;
-    },
+    run,
     status,
     outcomes,
     outcomeIn: async (file, number) => (await resultIn(file, number))?.['outcome'],
