@@ -3,7 +3,7 @@ import type { Place } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Entry, StoredResult } from './entry.ts';
+import { cancelledResult, type Entry, type StoredResult } from './entry.ts';
 import { type LedgerIdentity, ROLLED_BACK, runCounting } from './identity.ts';
 import type { Follower } from './state-machine/step.ts';
 
@@ -51,18 +51,33 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
       cursor = next;
       // Fields and values alternate.
       const numbers = flat.filter((_, i) => i % 2 === 0 && isFollowed(flat[i + 1] ?? '', batchNo));
-      if (numbers.length === 0) continue;
-      const used = [keys.followers, keys.waiting, keys.finished, keys.identity];
-      const args = [keys.prefix, result.at, batch, batchNo, JSON.stringify(result), ...numbers];
-      cancelled += Number(await runScript(redis, unfollowScript, used, args));
+      if (numbers.length > 0) cancelled += await unfollow({ batch, batchNo }, result, numbers);
     } while (cursor !== '0');
     return cancelled;
   }
 
-  /** The duplicates that wait for an order, as stored, and the first of them. */
-  async function waitingFor(number: string): Promise<{ marks: string; first: Follower | undefined }> {
-    const marks = (await redis.hget(keys.followers, number)) ?? '';
-    return { marks, first: marks === '' ? undefined : await followerOf(marks.split('\t')[0] ?? '') };
+  async function unfollow(
+    { batch, batchNo }: Pick<Follower, 'batch' | 'batchNo'>,
+    result: StoredResult,
+    numbers: readonly string[],
+  ): Promise<number> {
+    const used = [keys.followers, keys.waiting, keys.finished, keys.identity];
+    const args = [keys.prefix, result.at, batch, batchNo, JSON.stringify(result), ...numbers];
+    return Number(await runScript(redis, unfollowScript, used, args));
+  }
+
+  /**
+   * The duplicates that wait for an order, as stored, and the first of them. Those of a canceled batch end here, where the
+   * cancellation was interrupted: one that its reader counted as canceled would be sent like one that a person sends again.
+   */
+  async function waitingFor(number: string, at: number): Promise<{ marks: string; first: Follower | undefined }> {
+    for (;;) {
+      const marks = (await redis.hget(keys.followers, number)) ?? '';
+      const first = marks === '' ? undefined : await followerOf(marks.split('\t')[0] ?? '');
+      const isOver = first && (await redis.hexists(keys.batch(first.batch), 'cancelled')) === 1;
+      if (!isOver) return { marks, first };
+      await unfollow(first, cancelledResult(at), [number]);
+    }
   }
 
   async function followerOf(mark: string): Promise<Follower | undefined> {

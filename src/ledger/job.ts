@@ -63,7 +63,7 @@ export async function withdraw(
   action: OperatorAction,
   { ledger, queue, policy }: Withdrawal,
 ): Promise<boolean> {
-  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber);
+  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber, action.at);
   const heir = first && { follower: first, job: queue.nameJob() };
   const step = next(entry, { kind: 'cancel', at: action.at, ...(heir ? { heir } : {}) }, policy);
   // Of an order whose batch ended, nobody did anything.

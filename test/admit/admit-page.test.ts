@@ -5,6 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Batches, createBatches } from '../../src/ledger/batches/batches.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
+import { withdraw } from '../../src/ledger/job.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
@@ -222,6 +223,18 @@ describe('admission of a page', () => {
     expect([await counts('b1'), await counts('b2')]).toEqual([{ cancelled: 2 }, { cancelled: 1 }]);
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
     expect(await store.redis.exists(store.keys.followers)).toBe(0);
+  });
+
+  it('is canceled with its file where the cancellation was interrupted, and does not take the place of the order before it', async () => {
+    await drop('b1', [order('4711'), order('4711', 1)]);
+    await drop('b2', [order('4711')]);
+    const at = store.time.now();
+    await batches.cancel('b1', { at, who: 'anna' });
+    expect(await withdraw(await entry('4711'), { at, who: 'anna', what: 'cancelled' }, { ledger, queue, policy })).toBe(
+      true,
+    );
+    expect([await counts('b1'), await counts('b2')]).toEqual([{ cancelled: 2 }, {}]);
+    expect(await entry('4711')).toMatchObject({ batch: 'b2', state: 'queued' });
   });
 
   it('also takes the place of an order whose file was settled before, when a retry is canceled', async () => {

@@ -106,9 +106,9 @@ function areFollowers({ store, followers }: Ledger, number: string, heirs: strin
 
 function takeRows({ store, prefix }: Ledger, text: string): boolean {
   const rows = text === '' ? [] : (JSON.parse(text) as [string, string, string, string][]);
-  const key = (batch: string) => `${prefix}:b:${batch}:corrected`;
+  const key = (batch: string) => (batch === '' ? `${prefix}:renumbered` : `${prefix}:b:${batch}:corrected`);
   if (rows.some(([batch, field, before]) => (store.hget(key(batch), field) ?? '') !== before)) return false;
-  for (const [batch, field, , after] of rows) store.hset(key(batch), field, after);
+  for (const [batch, field, , after] of rows) if (after !== '') store.hset(key(batch), field, after);
   return true;
 }
 

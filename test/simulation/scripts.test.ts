@@ -52,10 +52,10 @@ const mark = fc.constantFrom(mark1, '2/1/{"line":3}', '1/2/{"line":4}', '3/0/{"l
 
 /** Batch, field, expected text, new text. */
 const row = fc.tuple(
-  batch,
+  fc.oneof(batch, fc.constant('')),
   fc.constantFrom('as line 2', 'as /0'),
   fc.constantFrom('', '{"number":"Ä"}'),
-  fc.constantFrom('{"number":"Ä"}', '{"number":"B"}'),
+  fc.constantFrom('{"number":"Ä"}', '{"number":"B"}', ''),
 );
 
 const fields = fc.tuple(

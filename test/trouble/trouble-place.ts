@@ -81,7 +81,7 @@ export async function openTroublePlace(
     ...options.env,
   };
   const start = (args: readonly string[]) => startProgram(['--config', config, ...args], { cwd: folder, env });
-  // A process for each look would take most of the processor; one with variables of its own needs them.
+  // A process for each look would take most of the processor; one with its own variables needs them.
   const startCommand = options.env === undefined ? startInside : startProgram;
   const run = (...args: string[]) => startCommand(['--config', config, ...args], { cwd: folder, env }).ended;
   const startDaemon = () => start(['start', ...(options.role === undefined ? [] : ['--role', options.role])]);
