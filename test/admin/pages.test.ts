@@ -232,7 +232,7 @@ describe('a person who operates', () => {
     expect(form).toMatch(/<h2>What is wrong<\/h2>.*quantity.*<code>x<\/code>.*is not a number/s);
     const invalid = await page('/order?number=PO-9');
     expect(invalid).toMatch(
-      /<span class="badge bad">waits for a person<\/span>.*in <a [^>]*>while-paused\.csv<\/a>, line 4</s,
+      /<span class="badge bad">invalid, waits for a person<\/span>.*in <a [^>]*>while-paused\.csv<\/a>, line 4</s,
     );
     expect(invalid).toContain('is not a number');
     const explained = (await place.run(['explain', 'PO-9'])).out;
@@ -274,7 +274,7 @@ describe('a person who operates', () => {
     expect(await page('/dead-letters?q=none')).toMatch(new RegExp(`<a href="/dead-letters/${id}">PO-4</a>`));
     const history = await page('/order?number=PO-4');
     expect(history).toContain(`<a href="/dead-letters/${id}">correct or settle it</a>`);
-    expect(history).toMatch(/<span class="badge bad">waits for a person<\/span>/);
+    expect(history).toMatch(/<span class="badge bad">invalid, waits for a person<\/span>/);
     expect(history).toContain('<button>Show history</button>');
     expect(history).not.toContain('Show all');
   });
