@@ -10,6 +10,10 @@ it('an order that another file of the same name settled shows the end of that ba
   expect(closedText({ ...later, batch: own.batch, file: own.file }, own).markup).toContain('>thursday.csv</a>');
 });
 
+it('a file whose name is not known is named by its batch, once', () => {
+  expect(closedText(later, { location: own.location }).markup).toContain(`>${later.batch}</a>`);
+});
+
 it('more than three changes of an order are folded, so that a list of corrections fits a phone', () => {
   const change = (i: number) => ({ place: 'line 38', field: `F${i}`, from: 'a', to: 'b' });
   const markupOf = (count: number) =>

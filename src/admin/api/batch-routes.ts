@@ -9,6 +9,7 @@ import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead
 import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
 import { FIX_FILE_NAMES, fixNameFor } from '../../report/fix-file/fix-file.ts';
 import { pageAlone } from '../../report/page/html.ts';
+import type { Find } from '../../report/read-corrections.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
 import type { ListedOrder } from '../read-model/read-program.ts';
@@ -171,7 +172,21 @@ export async function readOrderPage(api: ApiContext, name: string, url: URL) {
       remedy: 'See the history of its orders.',
     });
   });
-  return { ...page, items: withLateClosings(page.items, await base.batches.closings(name)) };
+  const items = withLateClosings(page.items, await base.batches.closings(name));
+  return { ...page, items: await withFiles(items, base.batches) };
+}
+
+/** Only the report has the names of the files that settled its orders. */
+async function withFiles(items: readonly ListedOrder[], { find }: Find): Promise<ListedOrder[]> {
+  const names = new Map<string, string | undefined>();
+  for (const { closed } of items) {
+    if (closed?.batch === undefined || closed.file !== undefined || names.has(closed.batch)) continue;
+    names.set(closed.batch, (await find(closed.batch))?.name);
+  }
+  return items.map((one) => {
+    const file = names.get(one.closed?.batch ?? '');
+    return one.closed === undefined || file === undefined ? one : { ...one, closed: { file, ...one.closed } };
+  });
 }
 
 /** What was closed since the report was read. Rows that came back may still wait, which only the report says. */

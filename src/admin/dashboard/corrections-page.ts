@@ -115,7 +115,7 @@ export function settledText({ closed, line }: { closed?: Closed; line: number })
 
 function endText({ by, who, batch, file }: End, own: Closee): Html {
   // Another file of the same name has the end of its batch's name in the folder, too.
-  const isNamesake = file === own.file && batch !== own.batch;
+  const isNamesake = file !== undefined && file === own.file && batch !== own.batch;
   const name = `${file ?? batch}${isNamesake ? ` (${batch?.slice(-8)})` : ''}`;
   const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), name)}`;
   return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;

@@ -186,9 +186,9 @@ function itemList(items: readonly string[], others: readonly string[]): Html {
 }
 
 /** Who or what settled a dead letter, when, and what was changed in it. */
-function settled({ brought, closed, line, pointer }: AffectedOrder): Html | undefined {
+function settled({ brought, closed, line, pointer, number: own }: AffectedOrder): Html | undefined {
   if (brought !== undefined)
-    return html`<b>being corrected</b> in ${fileAndBatch(brought.file, brought.batch)}${asNumber(brought.number)}`;
+    return html`<b>being corrected</b> in ${fileAndBatch(brought.file, brought.batch)}${asNumber(brought.number === own ? '' : brought.number)}`;
   if (closed === undefined) return html`<span class="soft">open</span>`;
   const { at, who, waitsIn, file, end: later, number, changes } = closed;
   const texts = changeTexts(changes, placeText({ line, pointer }));

@@ -61,7 +61,7 @@ function stepsFor(report: Report, story: Story, fixFiles: readonly string[]): Ht
 }
 
 /** A held batch is for the operator; the first and the last step are for the person who dropped the file. */
-function stepsForHeld({ batch, counts: { refused }, isExport }: Report): Html[] {
+function stepsForHeld({ batch, counts: { refused, invalid }, isExport }: Report): Html[] {
   const again = isExport ? 'restart the daemon, which reads the export again' : 'drop the file again';
   const away = isExport
     ? 'the complete report is in its folder, and on the page of this file in the dashboard'
@@ -72,7 +72,7 @@ function stepsForHeld({ batch, counts: { refused }, isExport }: Report): Html[] 
     html`${heldRule('few')} For your operator: to release it, ${command('po-sync', 'batches', 'release', batch)}`,
     html`${heldRule('most', isExport)} The page of this file in the dashboard has buttons for both. For your operator: to cancel it, ${command('po-sync', 'batches', 'cancel', batch)}`,
     html`<b>If it is no order at all</b>, such as an offer or a price list: cancel it, and discard what the cancellation leaves open, which are rows that failed a check and orders that the API refused. Do not drop it again.${isExport ? ' Have it taken out in the program that writes the export.' : ''}`,
-    html`<b>After the release or the cancellation</b>, ${away}. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`} ${refused === 1 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
+    html`<b>After the release or the cancellation</b>, ${away}. ${refused === 0 ? 'Orders that the API refused' : html`${refused === 1 ? 'The order' : html`The ${orders(refused)}`} that the API refused`}${invalid === 0 ? '' : ' and what failed a check'} ${refused === 1 && invalid === 0 ? 'is' : 'are'} in the fix file there: correct and drop it, or discard what is not to be sent. A release sends the other orders, also if the API refuses more of them with the same message; a cancellation withdraws them, and they are in no fix file.`,
   ];
 }
 

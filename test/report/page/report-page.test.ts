@@ -431,6 +431,14 @@ describe('a held batch', () => {
     );
   });
 
+  it('names rows that failed a check among those of its fix file', () => {
+    const counts = { ...reportOf([]).counts, orders: 60, refused: 32 };
+    expect(textOf(pageOf([], { ...more, counts }))).toContain('The 32 orders that the API refused are in the fix file');
+    expect(textOf(pageOf([], { ...more, counts: { ...counts, refused: 1, invalid: 1 } }))).toContain(
+      'The order that the API refused and what failed a check are in the fix file there',
+    );
+  });
+
   it('of an export names its next version instead of dropping a file', () => {
     const text = textOf(pageOf([], { ...more, isExport: true }));
     expect(text).toContain('Then correct the mapping and restart the daemon, which reads the export again');
