@@ -5,7 +5,7 @@ import { hashFile } from '../core/regular-file.ts';
 import { sameBytes, written } from './disk.ts';
 import { writeFileWhole } from './draft.ts';
 import { FIX_FILE_NAMES, type FixFileName } from './fix-file/fix-file.ts';
-import { findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
+import { besideName, findBeside, PAGE_SUFFIX, placeBeside } from './place-file.ts';
 
 /** A fix file by its name in the report's folder and by its name next to the settled file. */
 export type PlacedFix = { name: string; placedAs: string };
@@ -95,6 +95,12 @@ async function isSettled(path: string): Promise<boolean> {
 
 /** A fix file that came back, by its name: `orders.csv.fix.csv`, `orders.csv.fix2.xlsx`. */
 const CAME_BACK = /^(?<stem>.+)\.fix(?<round>[1-9]\d{0,3})?\.(?:csv|xlsx|json|ndjson)$/s;
+
+/** The name of the fix file `dead-letters.xlsx` and others where people get it, also as a download: as next to their file. */
+export function fixNameFor(settled: string, name: string): string {
+  const { path, suffix } = fixPlace(settled, name);
+  return besideName(basename(path), suffix, 1);
+}
 
 /**
  * What the copy of a fix file adds to the settled file's name, or to the first file's when that is itself a fix file:

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
@@ -107,4 +109,26 @@ it('a correction is not called unrecorded while the file that brought it is in p
   expect(soon).not.toContain('is not recorded');
   await place.setFaults([]);
   await until('the changes', async () => (await person.page('/corrections')).text.match(/none → 7/g)?.length === 2);
+});
+
+it('the download of the fix file of a fix file has the name of the copy next to that file', async () => {
+  await using place = await openWorkplace();
+  const person = await openOperator(place, place.start(['start']));
+  await place.drop('week.csv', sheet('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
+  const fix = await place.read(await finishedReport(place, 'week.csv'), 'dead-letters.csv');
+  // The copy in done/ has its name already.
+  await place.drop('week.csv.fix.csv', fix.replace('none', '1'));
+  const { batch } = await finishedReport(place, 'week.csv.fix.csv');
+  const placed = await until('the copies', async () => {
+    const names = await readdir(path.join(place.inbox, 'done'), { recursive: true });
+    const copies = names.map((name) => path.basename(name)).filter((name) => name.includes('.fix2.'));
+    return copies.length === 2 && copies.sort();
+  });
+  expect(placed[0]).toMatch(/^week\.csv-[0-9a-f]{8}\.fix2\.csv$/);
+  const downloads = await until('the downloads', async () => {
+    const { text } = await person.page(`/batches/${batch}`);
+    const names = [...text.matchAll(/>fix file ([^<]*)<\/a>/g)].map(([, name]) => name);
+    return names.length > 0 && names;
+  });
+  expect(downloads).toEqual(placed);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { FileShape } from '../../src/order/record.ts';
 import { layBeside } from '../../src/report/beside.ts';
+import { fixNameFor } from '../../src/report/fix-copies.ts';
 import { besideName } from '../../src/report/place-file.ts';
 import { writeReport } from '../../src/report/write-report.ts';
 import { dead, done, inputOf, reportOf, rows } from '../support/reported.ts';
@@ -59,6 +60,11 @@ it('the fix file of a fix file that came back has the next number, not a longer 
       'prefix.csv.fix.xlsx',
     ].sort(),
   );
+  const downloads = ['orders.csv.fix.csv', 'other.csv.fix2.xlsx', 'prefix.csv'].flatMap((file) =>
+    ['dead-letters.csv', 'dead-letters.xlsx'].map((name) => fixNameFor(join(day, file), name)),
+  );
+  expect(names).toEqual(expect.arrayContaining(downloads));
+  expect(fixNameFor('orders.json.fix.json', 'dead-letters.fix.json')).toBe('orders.json.fix2.json');
   const page = await readFile(join(day, 'other.csv.fix2.xlsx.result.html'), 'utf8');
   expect(page).toContain('href="other.csv.fix3.xlsx"');
 });

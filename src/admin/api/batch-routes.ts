@@ -7,7 +7,8 @@ import { type BatchView, batchJson, unknownBatch, viewOf } from '../../operate/b
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closing, closedBy, closingFor, closingsOf } from '../../order/dead-letter.ts';
 import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../order/outcome.ts';
-import { FIX_FILE_NAMES, fixNameFor } from '../../report/fix-file/fix-file.ts';
+import { fixNameFor } from '../../report/fix-copies.ts';
+import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
 import { pageAlone } from '../../report/page/html.ts';
 import type { Find } from '../../report/read-corrections.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
@@ -206,7 +207,8 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
   // A batch that Redis forgot may still have a report.
   if (type === undefined || claimTimeOf(batch) === undefined || basename(batch) !== batch) throw noFile(batch, name);
   const path = join(base.config.reports.path, batch, name);
-  const file = (await base.batches.find(batch))?.name;
+  const found = await base.batches.find(batch);
+  const file = found && (found.settledPath ?? found.name);
   const handle = await openRegularFile(path).catch(() => {
     throw noFile(batch, name);
   });

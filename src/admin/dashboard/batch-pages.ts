@@ -17,8 +17,7 @@ import { inboxText } from '../../operate/delivery/source-status.ts';
 import { formatText } from '../../order/batch.ts';
 import { CORRECTED_EXPORT, HELD_RULE, OWN_FILE } from '../../order/fixing.ts';
 import { type OrderResult, OUTCOMES, type Outcome } from '../../order/outcome.ts';
-import { fixFilesIn } from '../../report/fix-copies.ts';
-import { fixNameFor } from '../../report/fix-file/fix-file.ts';
+import { fixFilesIn, fixNameFor } from '../../report/fix-copies.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText, TOTAL } from '../../report/story.ts';
 import { namelessIn, readBatch, readBatchPage, readOrderPage } from '../api/batch-routes.ts';
@@ -192,7 +191,7 @@ function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html 
   const files = batch.state === 'done' ? ['report.html', ...results, ...fixes] : [];
   const downloads = files.map(
     (file, i) =>
-      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? `fix file ${fixNameFor(batch.name, file)}` : file}</a>`,
+      html`${i > 0 ? ' · ' : ''}<a download href="/api/v1${batchPath(batch.batch)}/files/${file}">${fixes.includes(file) ? `fix file ${fixNameFor(batch.settledPath ?? batch.name, file)}` : file}</a>`,
   );
   return facts([
     ['batch', html`<code>${batch.batch}</code>`],

@@ -39,11 +39,6 @@ export function fixFileName({ type }: FileFormat): FixFileName {
   return FIX_FILES[type].name;
 }
 
-/** The name of a fix file of `dead-letters.xlsx` and others where people get it: as next to their file. */
-export function fixNameFor(file: string, name: string): string {
-  return `${file}.fix.${name.replace(/^dead-letters\.(?:fix\.)?/, '')}`;
-}
-
 /** The fix file of JSON or XML: the same objects with the error keys added, as an array or one object a line. */
 function fixObjects(shape: FileShape, batch: string): FixForm {
   const { encoding, needsMark } = fixEncodingOf(shape.format);
