@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { progressOf } from '../../src/admin/dashboard/plan-pages.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
@@ -92,6 +93,13 @@ it('the page plans and discards what the filter selects, without JavaScript', as
       (body['items'] as { purchaseOrderNumber: string }[]).map((item) => item.purchaseOrderNumber).join() === 'PO-4'
     );
   });
+});
+
+it('a plan that runs says how many are done only from the first results on', () => {
+  const plan = { action: 'discard' as const, count: 250, nameless: 50, done: 0 };
+  expect(progressOf(plan)).toBe('Discarding 200 orders and 50 rows without an order number …');
+  expect(progressOf({ ...plan, action: 'retry', nameless: 0 })).toBe('Sending 250 orders again …');
+  expect(progressOf({ ...plan, done: 100 })).toBe('100 of 250');
 });
 
 it('orders that another file has are marked, listed alone, and discarded together; a plan shows items and columns', async () => {

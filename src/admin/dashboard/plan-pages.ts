@@ -37,6 +37,15 @@ function inWords({ action, count: number, nameless }: Plan): string {
   return action === 'retry' ? `Send ${counted(number, 'order')} again` : `Discard ${openText(number, nameless)}`;
 }
 
+/** Results are known some at a time: until the first of them, "0 of 10" would not be true. */
+export function progressOf(plan: Pick<Plan, 'action' | 'count' | 'nameless' | 'done'>): string {
+  const { action, count: number, nameless, done } = plan;
+  if (done > 0) return `${count(done)} of ${count(number)}`;
+  return action === 'retry'
+    ? `Sending ${counted(number, 'order')} again …`
+    : `Discarding ${openText(number, nameless)} …`;
+}
+
 const WORDS: Record<PlanItem['verdict'], string> = {
   retried: 'sent again',
   asked: "looked up in the API's list again",
@@ -61,7 +70,7 @@ const RESULTS = 500;
 /** A plan: what would be done with how many dead letters, then the result of each. */
 export async function planPage({ api, params, mayOperate, confirm }: PageRequest): Promise<Content> {
   const plan = api.plans.find(params['plan'] ?? '');
-  const { action, state, items, total, listCheck, done, trouble } = plan;
+  const { action, state, items, total, listCheck, trouble } = plan;
   const isOver = state === 'finished' || state === 'stopped' || state === 'failed';
   const rows = Object.entries(countsIn(items)).map(([verdict, number]) => [
     cell(number),
@@ -75,7 +84,7 @@ export async function planPage({ api, params, mayOperate, confirm }: PageRequest
     html`${isOver && item.result === undefined ? 'not reached' : WORDS[item.result ?? item.verdict]}`,
   ]);
   const body = html`<h1>${inWords(plan)}</h1>
-<p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${count(done)} of ${count(plan.count)}` : ''}</p>
+<p role="status">${badge(state === 'finished' ? 'good' : state === 'ready' ? 'doubt' : state === 'running' ? 'quiet' : 'bad', STATES[state])}${state === 'running' ? ` ${progressOf(plan)}` : ''}</p>
 ${trouble === undefined ? undefined : html`<p class="box bad" role="alert">${trouble}</p>`}
 ${listCheck === 'ok' || action === 'discard' ? undefined : html`<p class="box bad" role="alert">The API's list could not be read: ${listCheck}. Only orders that po-sync knows are compared.</p>`}
 <h2>${isOver ? 'What happened' : 'What happens'}</h2>
