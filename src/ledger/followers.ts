@@ -19,7 +19,6 @@ const PAGE = 500;
  */
 export function createFollowers({ redis, keys, identity }: { redis: Redis; keys: Keys; identity: LedgerIdentity }) {
   const followScript = readScript(new URL('./follow.lua', import.meta.url));
-  const unfollowScript = readScript(new URL('./unfollow.lua', import.meta.url));
 
   /**
    * Lets duplicates wait; for each, false when the order that it repeats was changed meanwhile. Repeatable. Throws
@@ -42,6 +41,13 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
     return done.map((one) => one === 1);
   }
 
+  return { follow, ...createEnds(redis, keys), ...createViews(redis, keys) };
+}
+
+/** How duplicates end, and which of them takes the place of an order that is canceled. */
+function createEnds(redis: Redis, keys: Keys) {
+  const unfollow = createUnfollow(redis, keys);
+
   /** Counts the duplicates of a canceled batch as canceled; returns how many. */
   async function cancelOf(batch: string, batchNo: number, result: StoredResult): Promise<number> {
     let cancelled = 0;
@@ -54,16 +60,6 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
       if (numbers.length > 0) cancelled += await unfollow({ batch, batchNo }, result, numbers);
     } while (cursor !== '0');
     return cancelled;
-  }
-
-  async function unfollow(
-    { batch, batchNo }: Pick<Follower, 'batch' | 'batchNo'>,
-    result: StoredResult,
-    numbers: readonly string[],
-  ): Promise<number> {
-    const used = [keys.followers, keys.waiting, keys.finished, keys.identity];
-    const args = [keys.prefix, result.at, batch, batchNo, JSON.stringify(result), ...numbers];
-    return Number(await runScript(redis, unfollowScript, used, args));
   }
 
   /**
@@ -87,7 +83,17 @@ export function createFollowers({ redis, keys, identity }: { redis: Redis; keys:
     return { batch, batchNo: Number(no), ordinal: Number(ordinal), place: JSON.parse(place) as Place };
   }
 
-  return { follow, cancelOf, waitingFor, ...createViews(redis, keys) };
+  return { cancelOf, waitingFor };
+}
+
+/** Counts duplicates of a canceled batch as canceled: of these numbers. Returns how many were not counted before. */
+function createUnfollow(redis: Redis, keys: Keys) {
+  const script = readScript(new URL('./unfollow.lua', import.meta.url));
+  return async (of: Pick<Follower, 'batch' | 'batchNo'>, result: StoredResult, numbers: readonly string[]) => {
+    const used = [keys.followers, keys.waiting, keys.finished, keys.identity];
+    const args = [keys.prefix, result.at, of.batch, of.batchNo, JSON.stringify(result), ...numbers];
+    return Number(await runScript(redis, script, used, args));
+  };
 }
 
 type Followers = { orders: number; ofBatchNo: Map<number, number>; oldest?: { order: string; batch: string } };

@@ -19,7 +19,7 @@ import {
 } from './fault-place.ts';
 import type { OpenFile } from './format.ts';
 import { FORMATS, formatOf } from './formats.ts';
-import type { FormatName, Inspection, Reading, Readings, TextReading } from './inspection.ts';
+import type { Inspection, Reading } from './inspection.ts';
 import type { Originals } from './read-fix-file.ts';
 import { type Sniffed, sniff } from './sniff.ts';
 
@@ -76,13 +76,14 @@ async function pass(
   { signal, originals }: InspectOptions,
 ): Promise<Inspection> {
   const { encoding, mark, gzip, isGuess, isArchive, start } = sniffed;
+  const text = { encoding, mark, gzip, isGuess };
   const hash = createHash('sha256');
   const evidence = watchUtf8();
   const size = Number(stamp.size);
   const file: OpenFile = {
     handle,
     stamp,
-    text: () => watched(readContent(handle, stamp, { encoding, mark, gzip, isGuess, hash, signal }), evidence),
+    text: () => watched(readContent(handle, stamp, { ...text, hash, signal }), evidence),
     bytes: () => readBytes(handle, stamp, { gzip: false, hash, signal }),
     start,
     size: gzip || isArchive ? size * LIKELY_RATIO : size,
@@ -92,8 +93,9 @@ async function pass(
   const found = await FORMATS[name].inspect(file, mapping, originals);
   const format = { ...found.shape.format, ...(!isArchive && { encoding }), ...(gzip && { gzip }) };
   const doubt = sniffed.isAssumed && encoding === 'utf-8' ? weakDoubt(evidence) : sniffed.doubt;
-  const reading = readingOf(name, { encoding, mark, gzip, isGuess }, found.reading);
-  const again = { ...file, text: () => readContent(handle, stamp, { encoding, mark, gzip, isGuess, signal }) };
+  // The entry `name` of the table made the reading.
+  const reading = { format: name, ...text, ...found.reading } as Reading;
+  const again = { ...file, text: () => readContent(handle, stamp, { ...text, signal }) };
   return {
     shape: { ...found.shape, format, ...(mark > 0 && { bom: true }) },
     records: found.records,
@@ -106,11 +108,6 @@ async function pass(
     mapping,
     reading,
   };
-}
-
-function readingOf(format: FormatName, text: TextReading, reading: Readings[FormatName]): Reading {
-  // The entry `format` of the table made the reading.
-  return { format, ...text, ...reading } as Reading;
 }
 
 async function* watched(content: AsyncIterable<Buffer>, evidence: Utf8Evidence): AsyncGenerator<Buffer> {
