@@ -15,7 +15,7 @@ import {
   quoted,
   readingsOfReturned,
 } from './read-fix-file.ts';
-import { refuseRenamed } from './unreadable.ts';
+import { type At, placeOf, refuseRenamed } from './unreadable.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -33,18 +33,14 @@ export function objectFacts(errorKeys: Fields): FixFacts {
 
 const DANGEROUS = '__proto__';
 
+/** `lost`: the keys that objects came back without, and a text that says where first; `where`: of this object. */
+type Lost = { mapping: Mapping; lost: Map<string, string>; where: () => string };
+
 /**
  * Brings back the keys that an object of a fix file came back without: they are unchanged. Lists are not, and neither is
- * what is removed as a message asks for: an order within another one, and a second key for a field. Adds their names to `lost`.
+ * what is removed as a message asks for: an order within another one, and a second key for a field.
  */
-function bringBack(
-  now: Fields,
-  was: Fields,
-  mapping: Mapping,
-  lost: Set<string>,
-  whole = now,
-  order = numberIn(now, mapping),
-): void {
+function bringBack(now: Fields, was: Fields, { mapping, lost, where }: Lost, whole = now): void {
   const { fields } = mapping;
   const names = new Set(Object.keys(now).map(plainName));
   const isAmbiguous = () => Object.values(fields).some((one) => find(whole, one).isAmbiguous);
@@ -54,14 +50,14 @@ function bringBack(
   for (const [key, value] of Object.entries(was)) {
     if (key === DANGEROUS) continue;
     const inner = now[key];
-    if (isObject(value) && isObject(inner)) bringBack(inner, value, mapping, lost, whole, order);
+    if (isObject(value) && isObject(inner)) bringBack(inner, value, { mapping, lost, where }, whole);
     if (names.has(plainName(key)) || !isPlain(value, fields)) continue;
     now[key] = value;
     if (!wasAmbiguous && isAmbiguous()) delete now[key];
     else {
       if (FIELDS.some((field) => fields[field].some((name) => plainName(name) === plainName(key))))
-        refuseRenamed('key', key, fresh, order);
-      lost.add(key);
+        refuseRenamed('key', key, fresh, where);
+      if (!lost.has(key)) lost.set(key, `${quoted(key)}, first in ${where()}`);
     }
   }
 }
@@ -78,8 +74,9 @@ function isPlain(value: unknown, fields: Mapping['fields']): boolean {
 }
 
 /** The same for each item: it was the one with its article, or the one in its place if its article is another one now. */
-function bringBackItems(now: Fields, was: Fields, mapping: Mapping, lost: Set<string>): void {
-  const [list, old] = [now, was].map((one) => find(one, mapping.fields.items).value);
+function bringBackItems(now: Fields, was: Fields, { mapping, lost }: Omit<Lost, 'where'>, place: At): void {
+  const { value: list, pointer } = find(now, mapping.fields.items);
+  const old = find(was, mapping.fields.items).value;
   if (!Array.isArray(list) || !Array.isArray(old)) return;
   const articleOf = (item: unknown) =>
     isObject(item) ? shownText(find(item, mapping.fields.articleCode).value).trim() : '';
@@ -90,7 +87,8 @@ function bringBackItems(now: Fields, was: Fields, mapping: Mapping, lost: Set<st
     const at = article === '' ? -1 : before[index] === article ? index : before.findIndex(isSame);
     const isChanged = list.length === old.length && (article === '' || !articles.includes(before[index] ?? ''));
     const original: unknown = at < 0 && !isChanged ? undefined : old[at < 0 ? index : at];
-    if (isObject(item) && isObject(original)) bringBack(item, original, mapping, lost, item, numberIn(now, mapping));
+    const where = () => placeOf(place, numberIn(now, mapping), `${pointer}${pointerStep(index)}`);
+    if (isObject(item) && isObject(original)) bringBack(item, original, { mapping, lost, where });
   }
 }
 
@@ -108,19 +106,20 @@ type Comparison = {
 /** Restores in an object of a fix file what a program changed, and finds what has two readings. */
 export function compareObject(
   value: Fields,
-  facts: FixFacts,
+  facts: FixFacts & { at: At },
   errorKeys: Fields,
   originals: Originals | undefined,
   mapping: Mapping,
-): { doubts: readonly Doubt[]; restored: number; lost: ReadonlySet<string> } {
+): { doubts: readonly Doubt[]; restored: number; lost: ReadonlyMap<string, string> } {
   const place = isOfOtherBatch(facts, originals) ? '' : (placeNamedBy({ kind: 'object', ...facts }) ?? '');
   const record = originals?.records.get(place);
   const original = record?.kind === 'object' && isObject(record.value) ? record.value : undefined;
   const { _error_check: check, _error_code: code } = errorKeys;
-  const lost = new Set<string>();
-  if (original !== undefined) bringBack(value, original, mapping, lost);
-  if (original !== undefined) bringBackItems(value, original, mapping, lost);
-  const comparison: Comparison & { lost: ReadonlySet<string> } = {
+  const lost = new Map<string, string>();
+  if (original !== undefined)
+    bringBack(value, original, { mapping, lost, where: () => placeOf(facts.at, numberIn(value, mapping)) });
+  if (original !== undefined) bringBackItems(value, original, { mapping, lost }, facts.at);
+  const comparison: Comparison & { lost: ReadonlyMap<string, string> } = {
     fields: mapping.fields,
     lost,
     mayBeChanged: /rewritten|missing/.test(readFixCheck(shownText(check))),

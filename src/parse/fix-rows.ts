@@ -239,7 +239,8 @@ export function watchFixRows(columns: Columns, originals: Originals | undefined)
     summary(): FixSummary {
       const moved = [...changed].filter(([, { was, now }]) => isMoved(was, now)).map(([field]) => field);
       const isRewritten = states.rewritten > 0 || states.intact + states.confirmed === 0;
-      const lost = missingIn('columns', columns.header.slice(columns.header.length - (columns.missing?.length ?? 0)));
+      const names = columns.header.slice(columns.header.length - (columns.missing?.length ?? 0));
+      const lost = missingIn('columns', names.map(quoted));
       const warnings = [...lost, ...leftOut(originals, named), ...newIn(added.difference(kept), originals)];
       return { isRewritten, moved: new Set(moved), numbered, named, warnings };
     },

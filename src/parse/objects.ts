@@ -46,7 +46,7 @@ const ERROR_KEY = '_error_';
 function createOwnObjects(mapping: Mapping, originals: Originals | undefined): OwnObjects {
   let hasErrorKeys = false;
   let restored = 0;
-  const lost = new Set<string>();
+  const lost = new Map<string, string>();
   let above: string | undefined;
   const skipped = watchSkippedObjects(mapping);
 
@@ -59,7 +59,8 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
   }
 
   return {
-    recordOf({ line, pointer, value }) {
+    recordOf(at) {
+      const { line, pointer, value } = at;
       const place = { line, pointer };
       const isSkipped = skipped.skips(value);
       // A row below must not get the number of the row above a skipped one.
@@ -73,16 +74,16 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
       const facts = objectFacts(errorKeys);
       const isWrapped = '_error_value' in errorKeys && Object.keys(value).length === 0;
       if (isWrapped) return { kind: 'object', place, value: errorKeys['_error_value'], ...facts };
-      const { doubts, ...compared } = compareObject(value, facts, errorKeys, originals, mapping);
+      const { doubts, ...compared } = compareObject(value, { ...facts, at }, errorKeys, originals, mapping);
       restored += compared.restored;
-      for (const key of compared.lost) lost.add(key);
+      for (const [key, text] of compared.lost) if (!lost.has(key)) lost.set(key, text);
       return { kind: 'object', place, value, ...facts, ...(doubts.length > 0 && { doubts }) };
     },
     because: skipped.because,
     hasErrorKeys: () => hasErrorKeys,
     warnings() {
       const changed = restored === 0 ? [] : [`A program changed ${restored} values, ${WERE_RESTORED}.`];
-      return [...changed, ...missingIn('keys', [...lost]), ...skipped.warnings()];
+      return [...changed, ...missingIn('keys', [...lost.values()]), ...skipped.warnings()];
     },
   };
 }
@@ -91,8 +92,7 @@ function takeErrorKeys(value: Fields): Fields | undefined {
   let taken: Fields | undefined;
   for (const key in value) {
     if (!key.startsWith(ERROR_KEY)) continue;
-    taken ??= {};
-    taken[key] = value[key];
+    taken = { ...taken, [key]: value[key] };
     delete value[key];
   }
   return taken;

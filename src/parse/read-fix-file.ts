@@ -215,12 +215,13 @@ export function withOriginal(own: string[], original: readonly string[] | undefi
 
 const SHOWN = 10;
 
-/** The warning about columns or keys that a fix file came back without. */
+/** The warning about columns or keys that a fix file came back without. `names`: in quotes, keys with their first place. */
 export function missingIn(what: 'columns' | 'keys', names: readonly string[]): string[] {
   if (names.length === 0) return [];
   const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+  const shown = names.slice(0, SHOWN).join(what === 'keys' ? '; ' : ', ');
   return [
-    `This fix file came back without ${what} that it had: ${names.slice(0, SHOWN).map(quoted).join(', ')}${more}. Their values count as unchanged. To correct one, bring it back with its name; to send a row that is held because of one, write ${CONFIRMED} into its _error_check.`,
+    `This fix file came back without ${what} that it had: ${shown}${more}. Their values count as unchanged. To correct one, bring it back with its name; to send a row that is held because of one, write ${CONFIRMED} into its _error_check.`,
   ];
 }
 

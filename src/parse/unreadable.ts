@@ -48,17 +48,36 @@ export function foreignBatch(batch: string, environment: string): PoSyncError {
   );
 }
 
+/** Where an object begins in the file that came back. */
+export type At = { pointer: string; lineOf(pointer: string): number };
+
+/** `line 14 (/1/items/0, order PO-2)`. `within`: the pointer of an item in the object. */
+export function placeOf({ pointer, lineOf }: At, number: string, within = ''): string {
+  const at = `${pointer}${within}`;
+  const named = [at, number === '' ? '' : `order ${shorten(number, 60)}`].filter((text) => text !== '');
+  return `line ${lineOf(at)}${named.length === 0 ? '' : ` (${named.join(', ')})`}`;
+}
+
 /**
  * Refuses a fix file in which a name of a value that is sent is gone, and others are `fresh`: the value is under one of them.
- * `order`: the number of the order in which that is so.
+ * `where`: the object in which that is so.
  */
-export function refuseRenamed(what: 'column' | 'key', lost: string, fresh: readonly string[], order = ''): void {
+export function refuseRenamed(
+  what: 'column' | 'key',
+  lost: string,
+  fresh: readonly string[],
+  where?: () => string,
+): void {
   const named = fresh.filter((name) => name.trim() !== '').map((name) => JSON.stringify(shorten(name, 60)));
   if (named.length === 0) return;
   const [name, others] = [JSON.stringify(shorten(lost, 60)), named.slice(0, 5).join(', ')];
+  const missing =
+    where === undefined
+      ? `The fix file came back without its ${what} ${name}, which is sent, and with ${others}, which it did not have`
+      : `In ${where()}, the ${what} ${name}, which is sent, is missing, and ${others} is there, which the fix file did not have`;
   throw unreadable(
     'fix-columns',
-    `${order === '' ? 'The' : `Order ${shorten(order, 60)}: the`} fix file came back without its ${what} ${name}, which is sent, and with ${others}, which it did not have: ${name} may have been renamed.`,
+    `${missing}: ${name} may have been renamed.`,
     { field: lost },
     `Name the ${what} ${name} again, and drop the file again. If ${others} has other values, remove it, or bring ${name} back as well.`,
   );

@@ -74,8 +74,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the keys that a fix file came back without',
     file: 'src/parse/fix-objects.ts',
-    find: 'if (original !== undefined) bringBack(value, original, mapping, lost);',
-    replace: '',
+    find: '    bringBack(value, original, { mapping,',
+    replace: '    bringBack({}, {}, { mapping,',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
   },
   {

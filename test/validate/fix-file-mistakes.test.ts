@@ -457,8 +457,8 @@ describe('columns that a fix file came back without', () => {
     { K5: ['6 Unit other-value'] },
   ];
   const GONE = ['Date', 'Order status', 'Remark', 'Unit'];
-  const came = (what: string, names: readonly string[]) =>
-    `This fix file came back without ${what} that it had: ${names.map((name) => `"${name}"`).join(', ')}. Their values count as unchanged. To correct one, bring it back with its name; to send a row that is held because of one, write confirmed into its _error_check.`;
+  const came = (what: 'columns' | 'keys', names: readonly string[]) =>
+    `This fix file came back without ${what} that it had: ${names.map((name) => `"${name}"${what === 'keys' ? ', first in line 1 (/0, order K1)' : ''}`).join(what === 'keys' ? '; ' : ', ')}. Their values count as unchanged. To correct one, bring it back with its name; to send a row that is held because of one, write confirmed into its _error_check.`;
   const corrected = (text: string) => withCells(rowsOf(text), 2, { MENGE: '7' });
   const confirmed = (table: Rows) =>
     table.rows.reduce((all, _, at) => withCells(all, at, { _error_check: 'confirmed' }), table);
@@ -673,11 +673,33 @@ describe('columns that a fix file came back without', () => {
         expect(await whyRefused(round.drops(JSON.stringify(renamed)))).toMatchObject({
           code: 'unreadable-fix-columns',
           message: expect.stringMatching(
-            /^Order K\d: the fix file came back without its key "MENGE", which is sent, and with "Bestellmenge"/,
+            /^In line 1 \(\/0\/items\/0, order K1\), the key "MENGE", which is sent, is missing, and "Bestellmenge" is there/,
           ),
         });
       },
     );
+
+    test('are named with the line and the pointer of the first object that lacks them', async () => {
+      const opened = await openFixRound(JSON.stringify(all), ERP);
+      round = opened;
+      const entries = JSON.parse(opened.written().text) as Entry[];
+      const drop = (renamed: object) =>
+        opened.drops(
+          JSON.stringify(
+            entries.map((one, i) => (i === 1 ? renamed : one)),
+            null,
+            1,
+          ),
+        );
+      const { PO_NO, ...rest } = entries[1] ?? { PO_NO: '' };
+      const file = JSON.stringify(entries, null, 1).split('\n');
+      const line = file.findIndex((one) => one.includes('"K2"'));
+      expect(await whyRefused(drop({ number: PO_NO, ...rest }))).toMatchObject({
+        message: expect.stringContaining(`In line ${line} (/1, order K2), the key "PO_NO", which is sent, is missing`),
+      });
+      const { warnings } = await drop(rest);
+      expect(warnings).toEqual([expect.stringContaining(`"PO_NO", first in line ${line} (/1, order K2). Their`)]);
+    });
 
     test('are no reason to hold an order that is confirmed, or whose item was removed', async () => {
       round = await openFixRound(JSON.stringify(all), ERP);
