@@ -468,7 +468,7 @@ it('the page of a held batch says first what a person decides, and empty lists s
     return text.includes('<strong>Held</strong>') && text;
   });
   expect(page).toMatch(
-    /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\. <a download href="[^"]*report\.html">The report<\/a> lists the refused orders, and the articles.*<dt>batch</s,
+    /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\. <a download href="[^"]*report\.html">The report<\/a> lists the refused orders, and the articles.* If it is no order at all, such as an offer: cancel it, and discard what stays open, which this page links then\.<.*<dt>batch</s,
   );
   expect(page).toMatch(/Articles that occur in several of these orders: <bdi>OLD<\/bdi> in \d+ orders\./);
   expect(page).toMatch(

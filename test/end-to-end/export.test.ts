@@ -252,6 +252,7 @@ describe('an export', () => {
       'orders that are still in the export are sent as soon as the export or its mapping changes in anything.';
     const pageText = async () => (await person.page(`/batches/${batch}`)).text;
     expect(await pageText()).toContain(`are in no fix file. Cancelled ${truth}`);
+    expect(await pageText()).toContain('Rows that failed a check and orders that the API refused stay open: this page');
     const texts = [
       await place.run(['batches', 'cancel', batch, '--dry-run']),
       await place.run(['batches', 'cancel', batch]),

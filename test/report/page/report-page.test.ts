@@ -442,6 +442,9 @@ describe('a held batch', () => {
   it('of an export names its next version instead of dropping a file', () => {
     const text = textOf(pageOf([], { ...more, isExport: true }));
     expect(text).toContain('Then correct the mapping and restart the daemon, which reads the export again');
+    const takenOut = ' Have it taken out in the program that writes the export.';
+    expect(text).toContain(`orders that the API refused. Do not drop it again.${takenOut}`);
+    expect(textOf(pageOf([], more))).not.toContain(takenOut);
     expect(text).toContain('cancel it: have them corrected in the program that writes the export');
     expect(text).toContain(
       'the complete report is in its folder, and on the page of this file in the dashboard. Orders that the API refused',
