@@ -17,6 +17,7 @@ const OTHER = `${CLEAR}|${TRAILER}|${CARRIED}|sum total|sums?|summa|somme|soma|s
 const LABEL = new RegExp(`^(?:\\*+ ?)?(?:${OTHER})(?: (?:${OTHER}))? ?[:.=]?$`, 'iu');
 /** `Total PO-1`, and `PO-1 Ergebnis` as Excel labels a group. */
 const LABEL_OF = new RegExp(`^(?:\\*+ ?)?(?:${CLEAR})[ :]|[ :](?:${CLEAR}|ergebnis)[:.]?$`, 'iu');
+const CLEAR_LABEL = new RegExp(`^(?:\\*+ ?)?(?:${CLEAR}) ?[:.=]?$`, 'iu');
 /** SAP marks the totals of each level with one star more. */
 const STARS = /^\*+$/;
 
@@ -26,6 +27,11 @@ export function isTotalLabel(text: string): boolean {
   const endsInDigit = last >= 48 && last < 58;
   if (endsInDigit && !text.includes(' ') && !text.includes(':')) return false;
   return LABEL.test(text) || LABEL_OF.test(text);
+}
+
+/** Without those that a list ends with, such as `End` or `Count`. */
+function isClearLabel(text: string): boolean {
+  return CLEAR_LABEL.test(text) || LABEL_OF.test(text);
 }
 
 /** The label of a row that has nothing else to order, and its field; `lacks`: what it would need as an order. */
@@ -65,13 +71,16 @@ export type TotalRows = {
   mayBe(row: Row): boolean;
   /**
    * Whether the row is one for certain: it is marked with stars, or it has no article and no usable number, and its
-   * quantity is the sum of the rows above it.
+   * quantity is the sum of the rows above it, as far as their quantities are readable.
    */
   is(row: Row): boolean;
   add(row: Row, leftOut?: 'where'): void;
 };
 
-type Sum = { value: number; rows: number };
+/** The sum of the readable quantities of `rows` rows; `unread`: rows with another quantity, such as `twelve`. */
+type Sum = { value: number; rows: number; unread: number };
+
+const NONE: Readonly<Sum> = { value: 0, rows: 0, unread: 0 };
 
 /** Totals rows below a header. A fix file has none: its rows are those of other tables. */
 export function createTotalRows(header: readonly string[], mapping: Mapping): TotalRows | undefined {
@@ -80,8 +89,8 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
   const quantity = columnNamed('quantity', header, mapping);
   const isFixFile = header.some((name) => errorColumnOf(name) !== undefined);
   if (isFixFile || number === undefined || quantity === undefined || mapping.totalRows === 'allow') return undefined;
-  const all: Sum = { value: 0, rows: 0 };
-  const group: Sum = { value: 0, rows: 0 };
+  const all: Sum = { ...NONE };
+  const group: Sum = { ...NONE };
   const [allWritten, groupWritten]: [Sum, Sum] = [{ ...all }, { ...group }];
   let lastCell = '';
   let mayLast = true;
@@ -93,8 +102,9 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
     if (STARS.test(own)) return true;
     if ((own !== '' && !isTotalLabel(own)) || (code !== '' && !isTotalLabel(code))) return false;
     if (row.cells.length !== header.length || !row.cells.every(isBlankLabelOrFigure)) return false;
-    const hasLabel = row.cells.some((cell) => isTotalLabel(trimBlanks(cell)));
-    return isSum(textIn(row, quantity), [all, group, allWritten, groupWritten], hasLabel);
+    const labels = row.cells.map(trimBlanks).filter(isTotalLabel);
+    const label = labels.length === 0 ? 'none' : code === '' && labels.some(isClearLabel) ? 'sure' : 'some';
+    return isSum(textIn(row, quantity), [all, group, allWritten, groupWritten], label);
   }
 
   return {
@@ -108,7 +118,7 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
     },
     is(row) {
       const found = isTotal(row);
-      if (found) for (const sum of [group, groupWritten]) Object.assign(sum, { value: 0, rows: 0 });
+      if (found) for (const sum of [group, groupWritten]) Object.assign(sum, NONE);
       return found;
     },
     add(row, leftOut) {
@@ -117,22 +127,31 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
       if (text === '' && textIn(row, article) === '') return;
       const read = readQuantity(text, mapping.decimal, false);
       for (const sum of leftOut ? [allWritten, groupWritten] : [all, group, allWritten, groupWritten]) {
-        sum.value += 'value' in read ? read.value : Number.NaN;
-        sum.rows += 1;
+        if ('value' in read) sum.value += read.value;
+        sum['value' in read ? 'rows' : 'unread'] += 1;
       }
     },
   };
 }
 
-/** A sum of one row proves nothing without a label. */
-function isSum(text: string, sums: readonly Sum[], hasLabel: boolean): boolean {
+/** What else a row says of being a total. `sure`: it has a clear label, and no article that could be an item of a neighbor. */
+type Label = 'none' | 'some' | 'sure';
+
+/**
+ * A sum of one row proves nothing without a label. Where a quantity above is not readable, a program left it out of its sum,
+ * or the sum is larger than what is readable, and then only a sure label proves it.
+ */
+function isSum(text: string, sums: readonly Sum[], label: Label): boolean {
   const readings = (['.', ','] as const).flatMap((decimal) => {
     const read = readQuantity(text, decimal, false);
     return 'value' in read ? [read.value] : [];
   });
-  return sums
-    .filter(({ rows }) => rows >= (hasLabel ? 1 : 2))
-    .some(({ value }) => readings.some((reading) => Math.abs(reading - value) < 1e-6));
+  return sums.some(({ value, rows, unread }) => {
+    const isExact = readings.some((reading) => Math.abs(reading - value) < 1e-6);
+    if (unread === 0) return isExact && rows >= (label === 'none' ? 2 : 1);
+    if (label === 'none') return false;
+    return (isExact && rows >= 2) || (label === 'sure' && rows >= 1 && readings.some((reading) => reading > value));
+  });
 }
 
 function isBlankLabelOrFigure(cell: string): boolean {

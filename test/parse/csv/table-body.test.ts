@@ -216,6 +216,45 @@ describe('a totals row', () => {
     expect(warnings).toContainEqual(expect.stringMatching(/totals rows? (?:was|were) skipped/));
   });
 
+  describe('below a quantity that is not readable', () => {
+    const below = (...rows: string[]) => read(['3,C,twelve,5', '1,A,1,5', '2,B,2,5', ...rows]);
+
+    test.each([
+      ['a label for a number and a larger sum', 'Summe,,15,15'],
+      ['a label further right and a larger sum', ',,15,Total'],
+      ['a label for an article and the sum of what is readable', ',Summe,3,15'],
+      ['the sum of what is readable', 'Gesamt,,3,15'],
+    ])('that has %s is skipped', async (_, row) => {
+      const { sent, held, warnings } = await below(row);
+      expect({ sent, held }).toEqual({ sent: ['1 ["A"]', '2 ["B"]'], held: ['2 not-a-number'] });
+      expect(warnings).toContainEqual(expect.stringMatching(/totals row was skipped/));
+    });
+
+    test.each([
+      ['no label', ',,15,15', ['4 row-in-doubt', '5 missing', '5 missing']],
+      ['no label and the sum of what is readable', ',,3,15', ['4 row-in-doubt', '5 missing', '5 missing']],
+      ['a larger sum and a label that can be an article', ',Total,15,15', ['4 row-in-doubt', '5 total-row']],
+      ['the label of an end and a larger sum', ',,15,End', ['4 row-in-doubt', '5 missing', '5 missing']],
+      ['a smaller sum', ',,2,Total', ['4 row-in-doubt', '5 missing', '5 missing']],
+      ['an article and a label further right', ',X,15,Total', ['4 row-in-doubt', '5 missing']],
+    ])('that has %s holds the order beside it', async (_, row, held) => {
+      expect(await below(row)).toEqual({ sent: ['1 ["A"]'], held: ['2 not-a-number', ...held], warnings: [] });
+    });
+
+    test('needs the exact sum of a group that is readable, and proves nothing for an article with one readable row, or with none', async () => {
+      const group = ['Summe,,15,15', '4,D,4,5', '5,E,1,5', ',Summe,6,5'];
+      expect((await below(...group)).held).toEqual(['2 not-a-number', '7 row-in-doubt', '8 total-row']);
+      const ofOne = await read(['1,A,twelve,5', '2,B,2,5', ',Total,2,5']);
+      expect(ofOne.held).toEqual(['2 not-a-number', '3 row-in-doubt', '4 total-row']);
+      expect((await read(['1,A,twelve,5', ',,12,Total'])).held).toEqual([
+        '2 not-a-number',
+        '2 row-in-doubt',
+        '3 missing',
+        '3 missing',
+      ]);
+    });
+  });
+
   test('that sums only the rows that are kept is skipped, too', async () => {
     const { held } = await read(['1,A,1,10', '2,B,3,10', '2,C,2,90', 'Total,,4,'], { skipWhere: { amount: '90' } });
     expect(held).toEqual([]);
