@@ -133,6 +133,8 @@ const SUITES = [
       name: 'process',
       isolate: false,
       maxWorkers: 6,
+      // Two tests of a file at once where it says so: the longest file would take longer than all others.
+      maxConcurrency: 2,
       include: ['test/process/**/*.test.ts', ...LONG],
     },
   },

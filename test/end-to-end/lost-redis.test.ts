@@ -20,7 +20,7 @@ function fixOf(text: string) {
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const PACE = 'settle: 500ms, timeout: 2s';
 
-it('after Redis has lost its data, commands know what the reports know', async () => {
+it.concurrent('after Redis has lost its data, commands know what the reports know', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\nBAD-1,NEW,A,none\nBAD-2,NEW,A,none\n`);
@@ -45,7 +45,7 @@ it('after Redis has lost its data, commands know what the reports know', async (
   expect(out).not.toMatch(/already had it|had not sent it/);
 });
 
-it('after Redis has lost its data, an unreadable file stays dismissed that was removed together with its page', async () => {
+it.concurrent('after Redis has lost its data, an unreadable file stays dismissed that was removed together with its page', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
   for (const name of ['removed', 'kept', 'unknown']) await place.drop(`${name}.csv`, `${name}\n`);
@@ -79,7 +79,7 @@ it('after Redis has lost its data, an unreadable file stays dismissed that was r
   expect(report).toMatchObject({ state: 'unreadable', cancelledBy: { who: expect.any(String) } });
 });
 
-it('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
+it.concurrent('after Redis came back from before a cancellation, the file stays cancelled, and nothing of it is sent', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
@@ -110,7 +110,7 @@ it('after Redis came back from before a cancellation, the file stays cancelled, 
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
-it.each([
+it.concurrent.each([
   ['was sent', { accepted: 4, invalid: 1, cancelled: 0 }],
   ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],
   ['cannot be read', { accepted: 0, invalid: 0, cancelled: 0 }],
@@ -164,7 +164,7 @@ it.each([
   expect(place.stored().size).toBe(counts.accepted);
 });
 
-it('of a cancelled file that is gone together with its report, no report says that its orders were not sent when Redis lost that', async () => {
+it.concurrent('of a cancelled file that is gone together with its report, no report says that its orders were not sent when Redis lost that', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
@@ -220,7 +220,7 @@ async function snapshotOf(client: Redis): Promise<() => Promise<void>> {
   };
 }
 
-it.each(['before its file was taken', 'from just before it, and nobody notices that'])(
+it.concurrent.each(['before its file was taken', 'from just before it, and nobody notices that'])(
   'a cancellation is kept when Redis comes back %s',
   async (when) => {
     const redis = await openDatabase();
@@ -247,7 +247,7 @@ it.each(['before its file was taken', 'from just before it, and nobody notices t
   },
 );
 
-it('an order that was refused and corrected under another number is not sent when Redis comes back from before that', async () => {
+it.concurrent('an order that was refused and corrected under another number is not sent when Redis comes back from before that', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   const pace = 'settle: 500ms, timeout: 2s';
@@ -288,7 +288,7 @@ it('an order that was refused and corrected under another number is not sent whe
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
-it('after Redis has lost its data, an order that a second fix file gave another number is not sent with its first file', async () => {
+it.concurrent('after Redis has lost its data, an order that a second fix file gave another number is not sent with its first file', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1'] };
   const faults = { faults: [refused] };
@@ -316,7 +316,7 @@ it('after Redis has lost its data, an order that a second fix file gave another 
   }
 });
 
-it('after Redis has lost its data, orders whose list somebody removed from the report still need a person', async () => {
+it.concurrent('after Redis has lost its data, orders whose list somebody removed from the report still need a person', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
@@ -348,7 +348,7 @@ it('after Redis has lost its data, orders whose list somebody removed from the r
   expect(await listed()).toEqual([]);
 });
 
-it('dead letters that were settled stay so when Redis comes back from just after their file', async () => {
+it.concurrent('dead letters that were settled stay so when Redis comes back from just after their file', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
@@ -406,7 +406,7 @@ it('dead letters that were settled stay so when Redis comes back from just after
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
-it('dead letters that a fix file settled stay so when Redis comes back from before that and their report does not have it yet', async () => {
+it.concurrent('dead letters that a fix file settled stay so when Redis comes back from before that and their report does not have it yet', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
@@ -469,7 +469,7 @@ it('dead letters that a fix file settled stay so when Redis comes back from befo
   expect([...place.stored().keys()].sort()).toEqual(sent);
 });
 
-it('of two dead letters of an order after a restore, list and explain name the newer one, whose correction closes both, and offer only what works', async () => {
+it.concurrent('of two dead letters of an order after a restore, list and explain name the newer one, whose correction closes both, and offer only what works', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
@@ -522,7 +522,7 @@ it('of two dead letters of an order after a restore, list and explain name the n
   expect(await list()).toBe('No orders need a person.\n');
 });
 
-it('a dead letter that its report has closed stays open when Redis comes back with its order under way again', async () => {
+it.concurrent('a dead letter that its report has closed stays open when Redis comes back with its order under way again', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
@@ -550,7 +550,7 @@ it('a dead letter that its report has closed stays open when Redis comes back wi
   expect(await client.exists(keys.open('REF'))).toBe(1);
 });
 
-it('after Redis has lost its data, an order in doubt is not sent with its file, and is resolved as before', async () => {
+it.concurrent('after Redis has lost its data, an order in doubt is not sent with its file, and is resolved as before', async () => {
   const redis = await openDatabase();
   const lost = { kind: 'drop', when: 'before', orders: ['D-1', 'D-2'], how: 'reset', attempts: '1' };
   const noList = { kind: 'answer', on: 'list', status: 403 };
@@ -583,7 +583,7 @@ it('after Redis has lost its data, an order in doubt is not sent with its file, 
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
-it('after Redis came back from before a file was read, its source had a file then', async () => {
+it.concurrent('after Redis came back from before a file was read, its source had a file then', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
@@ -599,7 +599,7 @@ it('after Redis came back from before a file was read, its source had a file the
   expect(Number(await client.hget(heard, 'inbox'))).toBe(Date.parse(report?.startedAt ?? ''));
 });
 
-it('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
+it.concurrent('after Redis has lost its data, the orders of an export that the API has are duplicates', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({
     redis,
@@ -623,7 +623,7 @@ it('after Redis has lost its data, the orders of an export that the API has are 
   });
 });
 
-it('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
+it.concurrent('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: PACE });
   await place.drop('first.csv', `${HEAD}\nGOOD-1,NEW,A,1\n`);
@@ -639,7 +639,7 @@ it('after Redis has lost its data, explain names the file that sent an order, no
   expect((await content()).message).toMatch(/^As sent from first\.csv, also in line 3 of .*again\.csv\.$/);
 });
 
-it('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {
+it.concurrent('while a ledger that was rolled back waits for the list, reconcile says that nothing is sent again', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, sandbox: { record: true } });
   const rows = Array.from({ length: 7 }, (_, i) => `GOOD-${i + 1},NEW,A,1\n`);
@@ -668,7 +668,7 @@ it('while a ledger that was rolled back waits for the list, reconcile says that 
   expect((await place.run(['reconcile'])).out).toContain('They agree.');
 });
 
-it('after a restore of what Redis had before the last short run, no order of that run is created again', async () => {
+it.concurrent('after a restore of what Redis had before the last short run, no order of that run is created again', async () => {
   const redis = await openDatabase();
   await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
@@ -693,7 +693,7 @@ it('after a restore of what Redis had before the last short run, no order of tha
   );
 });
 
-it('after a restore of the folder of Redis alone, doctor says before the start that it reads the list first, as the instructions do', async () => {
+it.concurrent('after a restore of the folder of Redis alone, doctor says before the start that it reads the list first, as the instructions do', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: PACE });
   const redis = path.join(place.folder, 'data', 'redis');
   const once = async (name: string) => {
@@ -723,7 +723,7 @@ it('after a restore of the folder of Redis alone, doctor says before the start t
   expect(await doctor()).toEqual([]);
 });
 
-it('after a restore of the complete folder data, no order that was sent since the backup is created again', async () => {
+it.concurrent('after a restore of the complete folder data, no order that was sent since the backup is created again', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
   const data = path.join(place.folder, 'data');
   const once = async (name: string) => {
@@ -750,7 +750,7 @@ it('after a restore of the complete folder data, no order that was sent since th
   expect(Object.fromEntries(place.stored())).toEqual({ BEFORE: 1, LAST: 1, NEXT: 1 });
 });
 
-it('between the private Redis and another one, in both directions, no order that was sent meanwhile is created again', async () => {
+it.concurrent('between the private Redis and another one, in both directions, no order that was sent meanwhile is created again', async () => {
   await using place = await openWorkplace({ redis: 'private' });
   const once = async (...numbers: string[]) => {
     const rows = numbers.map((number) => `${number},NEW,A,1\n`).join('');
@@ -771,7 +771,7 @@ it('between the private Redis and another one, in both directions, no order that
   expect([...place.stored().values()]).toEqual([1, 1, 1]);
 });
 
-it('after another folder data was used in its place, as while a volume was not mounted, no order sent then is created again', async () => {
+it.concurrent('after another folder data was used in its place, as while a volume was not mounted, no order sent then is created again', async () => {
   await using place = await openWorkplace({ redis: 'private', pace: 'settle: 500ms, timeout: 2s' });
   const data = path.join(place.folder, 'data');
   const once = async (...numbers: string[]) => {
@@ -799,7 +799,7 @@ it('after another folder data was used in its place, as while a volume was not m
   expect([...place.stored().values()]).toEqual([1, 1, 1, 1]);
 });
 
-it('a command ends with 1 and says why when Redis is lost while it runs and does not come back', async () => {
+it.concurrent('a command ends with 1 and says why when Redis is lost while it runs and does not come back', async () => {
   await using redis = await startTestRedis();
   await using place = await openWorkplace({ redis: redis.url });
   const watching = place.start(['status', '--watch']);
@@ -812,7 +812,7 @@ it('a command ends with 1 and says why when Redis is lost while it runs and does
   await redis.restart();
 });
 
-it('start --once ends when its maximum wait is over, also while Redis is lost', async () => {
+it.concurrent('start --once ends when its maximum wait is over, also while Redis is lost', async () => {
   await using redis = await startTestRedis();
   await using place = await openWorkplace({ redis: redis.url, faults: { faults: [{ kind: 'delay', by: '300ms' }] } });
   await place.drop('orders.csv', `${HEAD}\n${Array.from({ length: 200 }, (_, i) => `PO-${i},NEW,A,1\n`).join('')}`);
@@ -823,7 +823,7 @@ it('start --once ends when its maximum wait is over, also while Redis is lost', 
   await redis.restart();
 });
 
-it('reconcile advises a repair only for differences that it settles, and the command of a person for the others', async () => {
+it.concurrent('reconcile advises a repair only for differences that it settles, and the command of a person for the others', async () => {
   const redis = await openDatabase();
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
   const faults = [{ kind: 'drop', when: 'before', orders: ['DOUBT'], attempts: '1' }];
@@ -869,7 +869,7 @@ it('reconcile advises a repair only for differences that it settles, and the com
   expect(await reconcile()).toContain('different at the API, in content or state. Ask the owner of the API.\n');
 });
 
-it('the damaged report of a fix file does not keep po-sync from starting, or start --once from its end', async () => {
+it.concurrent('the damaged report of a fix file does not keep po-sync from starting, or start --once from its end', async () => {
   await using place = await openWorkplace({ pace: PACE });
   await place.drop('a.csv', `${HEAD}\nINV,NEW,,1\nLATER,NEW,,1\n`);
   await place.run(['start', '--once']);
