@@ -89,13 +89,10 @@ function createOwnObjects(mapping: Mapping, originals: Originals | undefined): O
 }
 
 function takeErrorKeys(value: Fields): Fields | undefined {
-  let taken: Fields | undefined;
-  for (const key in value) {
-    if (!key.startsWith(ERROR_KEY)) continue;
-    taken = { ...taken, [key]: value[key] };
-    delete value[key];
-  }
-  return taken;
+  const keys = Object.keys(value).filter((key) => key.startsWith(ERROR_KEY));
+  const taken = Object.fromEntries(keys.map((key) => [key, value[key]]));
+  for (const key of keys) delete value[key];
+  return keys.length === 0 ? undefined : taken;
 }
 
 /** Makes records of the objects of one list, in their order. */
