@@ -2307,4 +2307,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/process/full-inbox.test.ts'],
   },
+  {
+    without: 'the end of duplicates of a cancelled file where the cancellation was interrupted',
+    file: 'src/ledger/followers.ts',
+    find: 'if (!isOver) return { marks, first };',
+    replace: 'if (!isOver || first) return { marks, first };',
+    tests: ['test/admit/admit-page.test.ts'],
+  },
 ];
