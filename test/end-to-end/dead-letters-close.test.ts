@@ -653,6 +653,68 @@ describe('a dead letter', () => {
   });
 });
 
+it('of an order that needs a person in several files, list, JSON and explain name the newest, also while its batch is held, and its correction closes all', async () => {
+  const bad = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
+  const refusalHold = ', concurrency: 2, refusalHold: { share: 50%, of: 6 }';
+  await using place = await openWorkplace({
+    faults: { faults: [bad] },
+    sandbox: { record: true },
+    delivery: refusalHold,
+  });
+  const taken = async (name: string, text: string): Promise<Report> => {
+    const before = await place.reportsNow();
+    const [last] = before.slice(-1);
+    const secondOf = (at: string) => at.slice(0, 19);
+    // The name of a batch begins with its second.
+    await until('the next second', () => secondOf(new Date().toISOString()) > secondOf(last?.startedAt ?? ''));
+    await place.drop(name, text);
+    await place.run(['start', '--once', '--max-wait', '2s']);
+    return await lastOf(place);
+  };
+  const rows = ['REF,NEW,BAD,2', 'INV,NEW,,1', 'OK,NEW,A,1'];
+  const first = await taken('r.csv', table(...rows));
+  const [second, third] = [await taken('r.csv', table(...rows)), await taken('other.csv', table(...rows.slice(0, 2)))];
+  expect(third).toMatchObject({ counts: { refused: 1, invalid: 1 }, open: 2 });
+  const marks = async () => {
+    const { deadLetters } = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out);
+    return deadLetters.map(({ batch, newerIn }: { batch: string; newerIn?: string }) => [batch, newerIn]);
+  };
+  const older = (...batches: Report[]) =>
+    batches.flatMap(({ batch }) => [
+      [batch, third.batch],
+      [batch, third.batch],
+    ]);
+  expect(await marks()).toEqual([...older(first, second), [third.batch, undefined], [third.batch, undefined]]);
+  const { out } = await place.run(['dead-letters', 'list']);
+  expect(out.match(new RegExp(`REF +refused, again in ${third.batch.slice(-8)} `, 'g'))).toHaveLength(2);
+  expect(out).toContain(`${third.batch}/dead-letters.csv`);
+  expect(out).not.toContain(`${first.batch}/dead-letters.csv`);
+  for (const number of ['REF', 'INV'])
+    expect((await place.run(['explain', number])).out).toContain(
+      `Correct the fix file in ${place.reports}/${third.batch}\n`,
+    );
+
+  // Held, because the API refuses the orders that only it has.
+  const refused = Array.from({ length: 12 }, (_, i) => `H-${i},NEW,BAD,1`);
+  const held = await taken('held.csv', table('REF,NEW,BAD,2', ...refused));
+  expect((await place.run(['batches', 'show', held.batch])).out).toContain('po-sync batches release');
+  const whileHeld = await marks();
+  expect(whileHeld).toContainEqual([first.batch, held.batch]);
+  expect(whileHeld).toContainEqual([third.batch, held.batch]);
+  expect((await place.run(['explain', 'REF'])).out).toContain(`Its fix file is written when batch ${held.batch} is`);
+  await place.run(['batches', 'cancel', held.batch, '--yes']);
+  await place.run(['start', '--once']);
+  expect((await place.run(['explain', 'REF'])).out).toContain(
+    `Correct the fix file in ${place.reports}/${held.batch}\n`,
+  );
+
+  const fix = await place.read(held, 'dead-letters.csv');
+  await taken('fix.csv', fix.replace('REF,NEW,BAD', 'REF,NEW,A'));
+  expect(place.stored().get('REF')).toBe(1);
+  const { deadLetters } = JSON.parse((await place.run(['dead-letters', 'list', '--json', '--order', 'REF'])).out);
+  expect(deadLetters).toEqual([]);
+});
+
 it('the page of a file that was dropped again links the report in which its rows were corrected', async () => {
   await using place = await openWorkplace();
   const dropOnce = async (name: string, text: string): Promise<Report> => {

@@ -11,8 +11,8 @@ import { shellWord } from '../../order/text.ts';
 type Place = { reports: string; start: string; now: number; into: string; settle: number };
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
-export function nextStep({ order, state, open, appearances }: OrderHistory, place: Place): string[] {
-  const { reports, into } = place;
+export function nextStep(history: OrderHistory, place: Place): string[] {
+  const { order, state, open, appearances } = history;
   const name = shellWord(order);
   // The newest one, as in the list of dead letters.
   const waiting = appearances.findLast(isWaiting);
@@ -28,16 +28,7 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
     case 'unknown':
       return open === undefined ? [] : [...usedLines(open, state), ...waitLines(open, place)];
     case 'refused':
-      // Only a finished batch has a report, and with it the fix file.
-      if (open !== undefined && appearances.every(({ batch }) => batch !== open.batch)) {
-        const wait = open.heldBecause === undefined ? [] : heldSteps(open.batch);
-        return [...untilReported(open), ...wait, ...AGAIN, `  po-sync dead-letters retry --order ${name}`];
-      }
-      return [
-        `Correct the fix file in ${join(reports, open?.batch ?? '')}`,
-        `and drop it ${into}, or send the order again unchanged:`,
-        `  po-sync dead-letters retry --order ${name}`,
-      ];
+      return refusedSteps(history, place);
     case 'failed':
       return [
         ...(open === undefined ? [] : usedLines(open, state)),
@@ -64,6 +55,25 @@ export function nextStep({ order, state, open, appearances }: OrderHistory, plac
       return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: false });
     }
   }
+}
+
+/** The fix file of the newest file is named, as in the list of dead letters: a fix file of each corrects the order. */
+function refusedSteps({ order, open, appearances }: OrderHistory, { reports, into }: Place): string[] {
+  const retry = `  po-sync dead-letters retry --order ${shellWord(order)}`;
+  const inFiles = appearances.filter((one) => isWaiting(one) && one.deadLetter?.kind === 'refused');
+  // Only a finished batch has a report, and with it the fix file.
+  const own = open && appearances.every(({ batch }) => batch !== open.batch) ? [{ ...open, inProgress: true }] : [];
+  const [newest] = [...inFiles, ...own].toSorted((a, b) => (a.batch < b.batch ? 1 : -1));
+  const { batch = open?.batch ?? '', inProgress = false } = newest ?? {};
+  if (inProgress) {
+    const wait = open?.batch !== batch || open.heldBecause === undefined ? [] : heldSteps(batch);
+    return [...untilReported({ batch }), ...wait, ...AGAIN, retry];
+  }
+  return [
+    `Correct the fix file in ${join(reports, batch)}`,
+    `and drop it ${into}, or send the order again unchanged:`,
+    retry,
+  ];
 }
 
 /** That an order was created more than once, and whom to ask. */

@@ -82,7 +82,8 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
     }
   }
   const inProgress = deadLettersInProgress(context, [...underWay.values()]);
-  for await (const deadLetter of inProgress) if (matches(deadLetter, filter)) yield deadLetter;
+  for await (const page of pages(inProgress, PAGE))
+    yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
 }
 
 /**

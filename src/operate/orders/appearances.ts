@@ -162,9 +162,8 @@ export async function withLedgerState(
     const one = known[i];
     const deadLetter = withLastAnswer(reported, reported.batch, one);
     if (deadLetter.closed) return deadLetter;
-    // Of one that was sent, the ledger names the batch.
-    const owner = one?.kind === 'open' && one.entry.state === deadLetter.kind ? one.entry.batch : newer[i];
-    const again = owner === undefined || owner === deadLetter.batch ? deadLetter : { ...deadLetter, newerIn: owner };
+    // Whichever batch the ledger's entry belongs to: the fix file of each corrects the order.
+    const again = newer[i] === undefined ? deadLetter : { ...deadLetter, newerIn: newer[i] };
     if (one?.kind === 'nothing' && isOnceSent(deadLetter)) return { ...again, isForgotten: true };
     if (one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return again;
     const { state } = one.entry;
