@@ -16,6 +16,9 @@ export type OpenDeadLetter = { batch: string; field: string };
 /** A later batch has the rows of a dead letter; `successor` needs a person there. `at` is ledger time in milliseconds. */
 export type FixedBy = { at: number; batch: string; successor?: Successor; outcome?: Outcome };
 
+/** The order that an open dead letter was sent as, under another number, with a fix file of another file. */
+export type SentAs = { number: string; batch: string; file?: string };
+
 /** How a report says that a dead letter was closed, which the ledger has forgotten. */
 export type Reported = { at: number; closing: Closing };
 

@@ -10,7 +10,7 @@ import type { RowClaim } from './commits.ts';
 import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
 import type { Entry, StoredResult } from './entry.ts';
 import type { Ledger } from './ledger.ts';
-import { type Claiming, createRowClaims, type RowOwner, type TakenRow } from './row-claims.ts';
+import { type Claiming, createRowClaims, mayHaveOwner, type RowOwner, type TakenRow } from './row-claims.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
@@ -209,6 +209,26 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
   }
 
   return { ...rowClaims, claim, renumbered, reportedNumber };
+}
+
+/** For each of some dead letters, the order under another number that it became, or that all of its rows became; none for a closed one. */
+export async function madeOthers(
+  letters: readonly (DeadLetter & { batch: string })[],
+  deps: Parameters<typeof createNumberClaims>[0],
+): Promise<(RowOwner | undefined)[]> {
+  const claims = createNumberClaims(deps);
+  const names = [...new Set(letters.map(({ batch }) => batch))];
+  const owned = new Map(await Promise.all(names.map(async (one) => [one, await mayHaveOwner(one, deps)] as const)));
+  const renumbered = await claims.renumbered(letters.map(formerOf));
+  const ofRows = async ({ batch, ...letter }: (typeof letters)[number]) => {
+    const places = placesOf(letter);
+    if (!places.every((place) => owned.get(batch)?.(place))) return undefined;
+    const owners = await Promise.all(places.map((place) => claims.ownerOf({ batch, place })));
+    return owners.some((one) => one === undefined || one.number === letter.purchaseOrderNumber) ? undefined : owners[0];
+  };
+  return await Promise.all(
+    letters.map(async (letter, i) => (letter.closed ? undefined : (renumbered[i] ?? (await ofRows(letter))))),
+  );
 }
 
 /** How dead letters end whose rows were ordered. */

@@ -1,6 +1,6 @@
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
+import { readOpenDeadLetters, type SentAs } from '../ledger/dead-letters.ts';
 import type { EntryState, StoredResult } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
@@ -17,6 +17,7 @@ export type FoundDeadLetter = DeadLetter & {
   /** The current state of its order, if it is no longer that of the dead letter. */
   now?: EntryState;
   newerIn?: string;
+  sentAs?: SentAs;
   isForgotten?: true;
 };
 
@@ -59,8 +60,7 @@ export async function deadLettersInProgressOf(
   number: string,
   context: ProgressContext,
 ): Promise<DeadLetterInProgress[]> {
-  const { redis, keys } = context.store;
-  const text = await redis.hget(keys.waiting, number);
+  const text = await context.store.redis.hget(context.store.keys.waiting, number);
   if (text === null) return [];
   const underWay = new Map((await context.batches.underWay()).map((batch) => [batch.batch, batch]));
   const found: DeadLetterInProgress[] = [];

@@ -195,3 +195,18 @@ it('a row without a number is not open in its report while the fix file that mad
   const { counts, acceptedLater } = JSON.parse(await readFile(path.join(place.reports, batch, 'report.json'), 'utf8'));
   expect([counts.accepted, acceptedLater]).toEqual([0, { orders: 3, ofRows: 1 }]);
 });
+
+it('the pages of an order that a fix file of another file sent under another number say so, and to discard it', async () => {
+  const row = 'PO-21,NEW,A,7';
+  const first = await drop('was-first.csv', sheet(row));
+  const second = await drop('was-second.csv', sheet(row, 'PO-22,NEW,A,1'));
+  const { batch = '' } = first.get('PO-21') ?? {};
+  const fix = await readFile(path.join(place.reports, batch, 'dead-letters.csv'), 'utf8');
+  await drop('other-number.csv', fix.replace(/^PO-21/m, 'PO-23'));
+  const { id = '' } = second.get('PO-21') ?? {};
+  const sent =
+    /PO-21 was already sent as PO-23, from other-number\.csv\. If it is the same order, do not correct it: discard it\./;
+  await until('the page says so', async () => sent.test(textOf((await person.page(pathOf(id))).text)));
+  expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
+  expect(textOf((await person.page('/order?number=PO-21')).text)).toContain('already sent as PO-23: discard it');
+});

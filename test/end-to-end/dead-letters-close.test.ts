@@ -1,8 +1,10 @@
 import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Closed, DeadLetter } from '../../src/order/dead-letter.ts';
 import type { Report } from '../../src/report/report.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -713,6 +715,73 @@ it('of an order that needs a person in several files, list, JSON and explain nam
   expect(place.stored().get('REF')).toBe(1);
   const { deadLetters } = JSON.parse((await place.run(['dead-letters', 'list', '--json', '--order', 'REF'])).out);
   expect(deadLetters).toEqual([]);
+});
+
+it('of an order that a fix file of another file sent under another number, list, explain and the page say so, and to discard it, also after Redis lost its data', async () => {
+  const redis = await openDatabase();
+  const bad = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, faults: { faults: [bad] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+  const taken = async (name: string, text: string): Promise<Report> => {
+    await place.drop(name, text);
+    await once();
+    const report = (await place.reportsNow()).find(({ file }) => file === name);
+    if (report === undefined) throw new Error('no report');
+    return report;
+  };
+  const first = await taken('first.csv', table('REF,NEW,BAD,1', 'TWO,NEW,BAD,2'));
+  const second = await taken('second.csv', table('TWO,NEW,BAD,2', 'REF,NEW,BAD,1', 'IN-1,NEW,,1'));
+  const copy = await taken('copy.csv', table('TWO,NEW,BAD,2', 'REF,NEW,BAD,1', 'IN-1,NEW,,1'));
+  const fixes: [Report, string, string][] = [
+    [first, 'REF,NEW,BAD', 'REF-9,NEW,A'],
+    [second, 'IN-1,NEW,', 'IN-1-9,NEW,A'],
+  ];
+  for (const [report, before, after] of fixes) {
+    const [header = '', ...rows] = (await place.read(report, 'dead-letters.csv')).split('\n');
+    const row = rows.find((one) => one.startsWith(before)) ?? '';
+    await taken(`${after.split(',')[0]}.csv`, `${header}\n${row.replace(before, after)}\n`);
+  }
+  expect([...place.stored().keys()].sort()).toEqual(['IN-1-9', 'REF-9']);
+
+  const check = async () => {
+    const listed = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
+    const sentAs = ({ purchaseOrderNumber: no, batch, sentAs: as }: Record<string, unknown>) => [no, batch, as];
+    const [asRef, asRow] = ['REF-9', 'IN-1-9'].map((number) => {
+      return { number, batch: expect.any(String), file: `${number}.csv` };
+    });
+    expect(new Set(listed.map(sentAs))).toEqual(
+      new Set([
+        ['TWO', first.batch, undefined],
+        ...[second, copy].flatMap(({ batch }) => [
+          ['TWO', batch, undefined],
+          ['REF', batch, asRef],
+        ]),
+        ['IN-1', copy.batch, asRow],
+      ]),
+    );
+    const { out } = await place.run(['dead-letters', 'list']);
+    expect(out.match(/^REF +refused, sent as REF-9 /gm)).toHaveLength(2);
+    expect(out).toMatch(/REF was already sent as REF-9, from "REF-9\.csv"[\s\S]*dead-letters discard --order REF\n/);
+    const only = (await place.run(['dead-letters', 'list', '--order', 'REF'])).out;
+    expect(only).not.toMatch(/Correct and drop|dead-letters retry|dead-letters\.csv/);
+    for (const [number, as] of [
+      ['REF', 'REF-9'],
+      ['IN-1', 'IN-1-9'],
+    ] as const) {
+      const text = (await place.run(['explain', number])).out;
+      expect(text).toMatch(new RegExp(`${number} was already sent as ${as}, from "${as}\\.csv"`));
+      expect(text).toContain(`po-sync dead-letters discard --order ${number}`);
+      expect(text).not.toContain('Correct the fix file');
+    }
+    expect((await place.run(['explain', 'TWO'])).out).toContain('Correct the fix file');
+  };
+  await check();
+  await client.flushdb();
+  await once();
+  await check();
+  await place.run(['dead-letters', 'discard', '--order', 'REF', '--order', 'IN-1', '--yes']);
+  expect([...place.stored().keys()].sort()).toEqual(['IN-1-9', 'REF-9']);
 });
 
 it('the page of a file that was dropped again links the report in which its rows were corrected', async () => {

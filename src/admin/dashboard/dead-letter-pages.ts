@@ -1,4 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
+import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
 import {
   discardedAgain,
@@ -19,7 +20,7 @@ import { idOf } from '../read-model/letter-id.ts';
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm, inProgressBox, nameOf, nextOrder } from './letter-message.ts';
+import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
 import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
@@ -30,6 +31,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
+  const [sentAs] = await sentAsOf([letter], api.base);
   // What a person entered stays on the page.
   const isWaiting = other?.isFix === true && entered === undefined;
   const wrong = problems.map((one) => [
@@ -48,6 +50,7 @@ ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems'
 ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter, other !== undefined)}
 ${other && inProgressBox(other)}
+${sentAs && sentAsBox(name, sentAs)}
 ${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}

@@ -1,5 +1,6 @@
 import { count, counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import type { SentAs } from '../../ledger/dead-letters.ts';
 import { inProgressRemedy, inProgressText, type OrderInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
@@ -8,7 +9,7 @@ import { type Html, html } from '../../report/page/html.ts';
 import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
-import { batchPath, letterPath, link } from './parts.ts';
+import { batchPath, letterPath, link, orderPath } from './parts.ts';
 
 export const CORRECT_AS_IT_IS = 'This row is correct as it is';
 export const LEAVE_OUT = 'Leave this row out of the order';
@@ -68,6 +69,11 @@ export function inProgressBox(other: OrderInProgress): Html {
   const batch = batchPath(other.batch);
   const [before = '', after = ''] = inProgressText(other, PLACE).split(PLACE);
   return html`<div class="box" role="status">${before}${link(batch, other.file ?? other.batch)}${after} ${inProgressRemedy(other)}</div>`;
+}
+
+/** That the order has another number now, and what to do with this dead letter. */
+export function sentAsBox(name: string, { number, batch, file }: SentAs): Html {
+  return html`<div class="box" role="status">${name} was already sent as ${link(orderPath(number), number)}, from ${link(batchPath(batch), file ?? batch)}. If it is the same order, do not correct it: discard it.</div>`;
 }
 
 /** Stands for the file until it is a link. */

@@ -184,15 +184,16 @@ function failedBefore(attempts: number, appearances: readonly Appearance[]): Htm
 }
 
 function appearanceEvents(appearance: Appearance, { content, appearances }: OrderHistory): HistoryEvent[] {
-  const { batch, file, startedAt, by, result, deadLetter } = appearance;
+  const { batch, file, startedAt, by, result, deadLetter, sentAs } = appearance;
   const where = html`in ${link(batchPath(batch), file)}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, appearances) : undefined;
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;
+  const todo = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';
   const text = hasPage
-    ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? 'correct or settle it' : 'details')})`
+    ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? todo : 'details')})`
     : outcome;
   const items = deadLetter && itemsOf(deadLetter);
   const withItems = html`${text}${items ? html`<div class="quiet">${items}</div>` : undefined}`;

@@ -19,6 +19,7 @@ import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { createAdvice } from './advice.ts';
+import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
 /** Rows of the table without `--limit`. */
 const ROWS = 50;
@@ -84,10 +85,13 @@ async function printTables(
   const batches = new Set<string>();
   const advice = createAdvice((source) => mappingFor(context.config, source));
   const kinds = new Set<DeadLetterKind>();
+  const sent: Parameters<typeof sentAsSteps>[0][number][] = [];
   let [total, canRetry, isRepeated] = [0, false, false];
   for await (const deadLetter of found) {
     total += 1;
-    if (deadLetter.closed === undefined) {
+    if (deadLetter.sentAs !== undefined) {
+      if (sent.length < SENT_KEPT) sent.push({ order: deadLetter.purchaseOrderNumber, sentAs: deadLetter.sentAs });
+    } else if (deadLetter.closed === undefined) {
       // The fix file of orders in doubt has nothing to correct.
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
       kinds.add(deadLetter.kind);
@@ -113,16 +117,26 @@ async function printTables(
   shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
   for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format)}\n`);
   for (const text of lost) shell.out(`\n${text}`);
-  const next = kinds.size > 0 ? await nextText([...batches], { kinds, canRetry }, context) : 'All of them are closed.';
+  const none = sent.length > 0 ? [] : ['All of them are closed.'];
+  const next = kinds.size > 0 ? [await nextText([...batches], { kinds, canRetry }, context)] : none;
+  const parts = [
+    ...(isRepeated ? [REPEATED] : []),
+    ...next,
+    ...(sent.length > 0 ? [sentAsSteps(sent).map(printable).join('\n')] : []),
+  ];
   // Commands and paths are not broken, so that they can be copied.
   const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
-  const repeated = isRepeated ? `${REPEATED}\n\n` : '';
-  shell.out(`\n${`${repeated}${next}`.split('\n').map(broken).join('\n')}\n`);
+  shell.out(`\n${parts.join('\n\n').split('\n').map(broken).join('\n')}\n`);
 }
+
+/** Orders sent under another number that are kept to be named. */
+const SENT_KEPT = 1_000;
 
 /** Which of several dead letters of an order is to be corrected, and what becomes of the others. */
 const REPEATED =
   'An order marked "again in" needs a person in a newer batch, too. Correct it there only. When it is accepted under its number, the older dead letter closes with it; under another number, discard the older one.';
+
+const RETRIED: ReadonlySet<DeadLetterKind> = new Set(['refused', 'failed']);
 
 /** Maximum number of fix files shown. */
 const FIX_FILES_SHOWN = 5;
@@ -165,38 +179,6 @@ async function fixFileOf(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-const RETRIED: ReadonlySet<DeadLetterKind> = new Set(['refused', 'failed']);
-
-/** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
-function otherWays(
-  select: string,
-  { kinds, canRetry }: { kinds: ReadonlySet<DeadLetterKind>; canRetry: boolean },
-): string {
-  if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0) return DOUBT_STEPS.join('\n');
-  return [
-    `${select} orders with --batch, --kind, --signature or --order:`,
-    ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
-    '  po-sync dead-letters discard   close them without sending',
-    ...(kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : []),
-  ].join('\n');
-}
-
-/** What to do about orders in conflict: they are corrected only where the number was a mistake. */
-const CONFLICT_STEPS = [
-  'An order in conflict has a number that is known with other items, and the API cannot change an order.',
-  'Agree on the change with the supplier, then close it; enter another number only if it really is another order:',
-  '  po-sync dead-letters discard --order ORDER',
-];
-
-/** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
-const DOUBT_STEPS = [
-  'Check whether the API has the orders in doubt, then resolve each one:',
-  '  po-sync dead-letters resolve ORDER --as accepted   the API has it',
-  '  po-sync dead-letters resolve ORDER --as resend     the API does not have it',
-  "Or look them up in the API's list again:",
-  '  po-sync dead-letters retry --kind inDoubt',
-];
-
 const DEAD_LETTER_COLUMNS: Column<FoundDeadLetter>[] = [
   { title: 'order', of: ({ purchaseOrderNumber }) => purchaseOrderNumber || '(none)', cut: 'end', wish: 12 },
   { title: 'kind', of: stateOf, tone: ({ closed, now }) => (closed ? 'quiet' : now ? 'doubtful' : 'bad') },
@@ -219,8 +201,9 @@ function columnsFor(shown: readonly FoundDeadLetter[]): Column<FoundDeadLetter>[
   return DEAD_LETTER_COLUMNS.toSpliced(-1, 0, settled);
 }
 
-function stateOf({ kind, closed, now, newerIn }: FoundDeadLetter): string {
+function stateOf({ kind, closed, now, newerIn, sentAs }: FoundDeadLetter): string {
   if (closed) return `${outcomeWord(kind)}, closed`;
+  if (sentAs !== undefined) return `${outcomeWord(kind)}, sent as ${sentAs.number}`;
   if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }

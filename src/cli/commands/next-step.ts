@@ -1,14 +1,20 @@
 import { join } from 'node:path';
 import type { Source } from '../../config/config.ts';
-import { counted, duration, orders } from '../../core/format.ts';
+import { count, counted, duration, orders } from '../../core/format.ts';
+import type { SentAs } from '../../ledger/dead-letters.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
+import { batchTitle } from '../../order/batch.ts';
 import { openSteps } from '../../order/fixing.ts';
+import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWord } from '../../order/text.ts';
 
 /** `settle`: milliseconds, of the configuration. */
 type Place = { reports: string; start: string; now: number; into: string; settle: number };
+
+/** States in which an order needs a person, or nobody. */
+const ENDED: ReadonlySet<OrderHistory['state']> = new Set(['nothing', 'refused', 'failed', 'conflict']);
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
 export function nextStep(history: OrderHistory, place: Place): string[] {
@@ -16,6 +22,7 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
   const name = shellWord(order);
   // The newest one, as in the list of dead letters.
   const waiting = appearances.findLast(isWaiting);
+  if (waiting?.sentAs && ENDED.has(state)) return sentAsSteps([{ order, sentAs: waiting.sentAs }]);
   switch (state) {
     case 'accepted': {
       // The order is settled, but a file with other content for its number is not.
@@ -74,6 +81,53 @@ function refusedSteps({ order, open, appearances }: OrderHistory, { reports, int
     `and drop it ${into}, or send the order again unchanged:`,
     retry,
   ];
+}
+
+/** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
+export function otherWays(
+  select: string,
+  { kinds, canRetry }: { kinds: ReadonlySet<DeadLetterKind>; canRetry: boolean },
+): string {
+  if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0) return DOUBT_STEPS.join('\n');
+  return [
+    `${select} orders with --batch, --kind, --signature or --order:`,
+    ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
+    '  po-sync dead-letters discard   close them without sending',
+    ...(kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : []),
+  ].join('\n');
+}
+
+/** What to do about orders in conflict: they are corrected only where the number was a mistake. */
+export const CONFLICT_STEPS = [
+  'An order in conflict has a number that is known with other items, and the API cannot change an order.',
+  'Agree on the change with the supplier, then close it; enter another number only if it really is another order:',
+  '  po-sync dead-letters discard --order ORDER',
+];
+
+/** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
+export const DOUBT_STEPS = [
+  'Check whether the API has the orders in doubt, then resolve each one:',
+  '  po-sync dead-letters resolve ORDER --as accepted   the API has it',
+  '  po-sync dead-letters resolve ORDER --as resend     the API does not have it',
+  "Or look them up in the API's list again:",
+  '  po-sync dead-letters retry --kind inDoubt',
+];
+
+/** Orders that are named. */
+const SENT_SHOWN = 5;
+
+/** What to do with orders that a person sent under another number, with the fix file of another file. */
+export function sentAsSteps(sent: readonly { order: string; sentAs: SentAs }[]): string[] {
+  const each = new Map(sent.map((one) => [`${one.order}\n${one.sentAs.number}`, one]));
+  const shown = [...each.values()].slice(0, SENT_SHOWN);
+  const texts = shown.map(({ order, sentAs: { number, batch, file } }) => {
+    return `${order || 'A row without an order number'} was already sent as ${number}, from ${batchTitle(batch, file)}.`;
+  });
+  const more = each.size > shown.length ? [`… and ${count(each.size - shown.length)} more.`] : [];
+  const numbers = new Set(shown.flatMap(({ order }) => order || []));
+  const where = numbers.size === 0 ? ' in the dashboard.' : ':';
+  const discards = [...numbers].map((order) => `  po-sync dead-letters discard --order ${shellWord(order)}`);
+  return [...texts, ...more, `If it is the same order, do not correct it; discard it${where}`, ...discards];
 }
 
 /** That an order was created more than once, and whom to ask. */
