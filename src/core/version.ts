@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+/** The folder of the program. */
+export const ROOT = path.join(import.meta.dirname, '../..');
 
 /** The program's version, from its package. */
 export function versionOf(): string {

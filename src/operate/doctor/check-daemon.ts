@@ -1,17 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { readFile, realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
-import { codeOf, toError } from '../../core/errors.ts';
+import { toError } from '../../core/errors.ts';
 import { GONE_REMEDY } from '../../core/folder.ts';
 import { counted, iso, moment } from '../../core/format.ts';
-import { buildOf } from '../../core/version.ts';
+import { buildOf, ROOT } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
 import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
-import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
+import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import { requireFormat, type Store } from '../../redis/store.ts';
@@ -27,6 +26,7 @@ import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';
 import { checkBatches, checkMarkers } from './check-folders.ts';
+import { checkAdminPort } from './check-network.ts';
 import { checkRestored, isNew } from './check-redis.ts';
 import { type Finding, failure } from './finding.ts';
 
@@ -79,7 +79,7 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
     return [
       runningWell(started, config),
       ...started.flatMap((one) => checkLost(one, started)),
-      ...living.flatMap(checkVersion),
+      ...started.flatMap(checkVersion),
       ...living.flatMap((one) => checkConfiguration(one, config)),
     ];
   const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
@@ -113,8 +113,8 @@ function runningWell(living: readonly StartedDaemon[], config: Config): Finding 
 /** Daemons that are named. */
 const NAMED = 8;
 
-/** `by`: the program that started it and still has it, such as `pm2`. `pm2`: its number there, if pm2 started it. */
-type StartedDaemon = LivingDaemon & { by?: string; pm2?: string };
+/** `by`: the program that started it and still has it, such as `pm2`. `pm2`: its number there, if pm2 started it. `root`: the folder of its program. */
+type StartedDaemon = LivingDaemon & { by?: string; pm2?: string; root?: string };
 
 /** Who started a daemon, as far as this user may see it on this machine. */
 async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
@@ -127,7 +127,11 @@ async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
   for (let pid = parent; pid !== '0'; pid = await above(pid)) if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
   const variables = (await read(daemon.pid, 'environ')).split('\0');
   const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) => variables.find((one) => one.startsWith(name)));
-  return { ...daemon, ...(by !== '' && { by }), ...(id !== undefined && { pm2: `${home} ${id}` }) };
+  // pm2 starts a program of its own, which has the path of ours in a variable.
+  const words = [...variables, ...(await read(daemon.pid, 'cmdline')).split('\0')];
+  const [root] = words.flatMap((one) => /^(?:pm_exec_path=|node )?(\/.*)\/src\/main\.ts$/.exec(one)?.[1] ?? []);
+  const at = root && (await realpath(root).catch(() => root));
+  return { ...daemon, ...(by && { by }), ...(id !== undefined && { pm2: `${home} ${id}` }), ...(at && { root: at }) };
 }
 
 /** pm2 can lose a daemon that it started, such as one that it restarted while it was deleted: nobody stops that one. */
@@ -149,12 +153,21 @@ function checkLost(daemon: StartedDaemon, all: readonly StartedDaemon[]): Findin
 
 const BETWEEN_RUNS = 'With start --once, none runs between two runs.';
 
-/** A daemon of this machine uses the code that it started with, also after an update. */
-function checkVersion({ host, pid, version }: LivingDaemon): Finding[] {
+/** A daemon of this machine uses the code that it started with, also after an update, and pm2 starts it again from its folder. */
+function checkVersion({ host, pid, version, root = ROOT, pm2 }: StartedDaemon): Finding[] {
   const here = buildOf();
-  if (host !== hostname() || version === here) return [];
-  const message = `process ${pid} runs ${version}, and this is ${here}`;
-  return [{ check: 'daemon', state: 'warn', message, remedy: 'If po-sync was updated, restart the daemon.' }];
+  if (host !== hostname() || (version === here && root === ROOT)) return [];
+  const [its, own] = root === ROOT ? ['', ''] : [` in ${root}`, ` in ${ROOT}`];
+  const message = `process ${pid} runs ${version}${its}, and this is ${here}${own}`;
+  const started =
+    pm2 === undefined
+      ? 'start the daemon from this one: correct the path in your service manager, because a restart keeps the old one.'
+      : 'a restart keeps the old one: run pm2 delete with its name, wait until po-sync status shows none running, then run pm2 start ecosystem.config.cjs in this folder, and pm2 save.';
+  const remedy =
+    root === ROOT
+      ? 'If po-sync was updated, restart the daemon.'
+      : `If po-sync was updated into another folder, ${started}`;
+  return [{ check: 'daemon', state: 'warn', message, remedy }];
 }
 
 /** A daemon of this machine uses the configuration that it started with. */
@@ -208,39 +221,4 @@ async function checkLedger(place: Place, { sources, data }: Config): Promise<Fin
     }),
   );
   return found.flat();
-}
-
-/** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
-export async function holderOf(port: number, { redis, keys }: Place, config: Config) {
-  for (const one of [keys, ...(await keysElsewhere(config, keys))]) {
-    const daemons = await livingDaemons({ redis, keys: one });
-    const found = daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
-    if (found) return { pid: found.pid, isFormer: one !== keys };
-  }
-  return undefined;
-}
-
-/** Whether a daemon could open its admin port. A daemon that runs on this machine has it already. */
-async function checkAdminPort(place: Place, config: Config): Promise<Finding[]> {
-  const { host, port } = config.admin;
-  const holder = port === 0 ? undefined : await holderOf(port, place, config);
-  if (holder?.isFormer) {
-    const message = `${host}:${port} is used by po-sync (process ${holder.pid}), with the address that baseUrl had before`;
-    return [failure('admin port', new Error(message), 'Stop that daemon before you start one with the new address.')];
-  }
-  if (port === 0 || holder) return [];
-  const error = await whyTaken(host.replace(/^\[|\]$/g, ''), port);
-  if (error === undefined) return [];
-  const isTaken = codeOf(error) === 'EADDRINUSE';
-  const reason = isTaken ? 'is used by another program' : `cannot be opened (${codeOf(error) ?? error.message})`;
-  const remedy = isTaken ? 'Set another admin.port, or end that program.' : 'Correct admin.host and admin.port.';
-  return [failure('admin port', new Error(`${host}:${port} ${reason}`), remedy)];
-}
-
-async function whyTaken(host: string, port: number): Promise<Error | undefined> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<Error | undefined>();
-  server.once('error', resolve);
-  server.listen(port, host, () => server.close(() => resolve(undefined)));
-  return await promise;
 }

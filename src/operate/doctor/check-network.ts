@@ -1,5 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { type Config, environmentOf } from '../../config/config.ts';
@@ -11,7 +13,12 @@ import { codeOf, reasonOf, toError } from '../../core/errors.ts';
 import { createConnector, type Route } from '../../core/pool.ts';
 import { certificatesIn } from '../../core/tls-files.ts';
 import { proxyName } from '../../core/tunnel.ts';
+import { keysElsewhere } from '../../ledger/environment-ledger.ts';
+import type { Store } from '../../redis/store.ts';
+import { livingDaemons } from '../heartbeat.ts';
 import { type Finding, failure } from './finding.ts';
+
+type Place = Pick<Store, 'redis' | 'keys'>;
 
 /** What a daemon connects to. */
 type Target = { called: string; address: string; route: Route; tls: TlsKeys | undefined };
@@ -153,4 +160,39 @@ export function checkAdminHost({ admin: { host, publicUrl } }: Config): Finding[
   const message = `admin.host ${host} serves other machines over plain http: tokens and orders can be read on the way`;
   const remedy = 'Put an https proxy before it and set admin.publicUrl to its address, or set admin.host to 127.0.0.1.';
   return [{ check: 'admin port', state: 'warn', message, remedy }];
+}
+
+/** The daemon on this machine that has this admin port. `isFormer`: it delivers to an address that `baseUrl` had before. */
+export async function holderOf(port: number, { redis, keys }: Place, config: Config) {
+  for (const one of [keys, ...(await keysElsewhere(config, keys))]) {
+    const daemons = await livingDaemons({ redis, keys: one });
+    const found = daemons.find(({ host, adminPort }) => host === hostname() && adminPort === port);
+    if (found) return { pid: found.pid, isFormer: one !== keys };
+  }
+  return undefined;
+}
+
+/** Whether a daemon could open its admin port. A daemon that runs on this machine has it already. */
+export async function checkAdminPort(place: Place, config: Config): Promise<Finding[]> {
+  const { host, port } = config.admin;
+  const holder = port === 0 ? undefined : await holderOf(port, place, config);
+  if (holder?.isFormer) {
+    const message = `${host}:${port} is used by po-sync (process ${holder.pid}), with the address that baseUrl had before`;
+    return [failure('admin port', new Error(message), 'Stop that daemon before you start one with the new address.')];
+  }
+  if (port === 0 || holder) return [];
+  const error = await whyTaken(host.replace(/^\[|\]$/g, ''), port);
+  if (error === undefined) return [];
+  const isTaken = codeOf(error) === 'EADDRINUSE';
+  const reason = isTaken ? 'is used by another program' : `cannot be opened (${codeOf(error) ?? error.message})`;
+  const remedy = isTaken ? 'Set another admin.port, or end that program.' : 'Correct admin.host and admin.port.';
+  return [failure('admin port', new Error(`${host}:${port} ${reason}`), remedy)];
+}
+
+async function whyTaken(host: string, port: number): Promise<Error | undefined> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<Error | undefined>();
+  server.once('error', resolve);
+  server.listen(port, host, () => server.close(() => resolve(undefined)));
+  return await promise;
 }

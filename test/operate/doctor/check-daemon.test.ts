@@ -145,6 +145,44 @@ describe('what daemons share', () => {
     }
   });
 
+  it('warns of a daemon that runs from the folder of another installation, with how to start it from this one', async () => {
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
+    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+    const old = path.join(temp.path, 'po-sync 1');
+    const program = path.join(old, 'src', 'main.ts');
+    await mkdir(path.dirname(program), { recursive: true });
+    await writeFile(program, 'setInterval(() => {}, 1000);\n');
+    const here = path.resolve(import.meta.dirname, '../../..');
+    const alone = spawn(process.execPath, [program], { stdio: 'ignore' });
+    // As pm2 starts it: with a program of its own.
+    const env = { ...process.env, PM2_HOME: '/home/op/.pm2', pm_id: '7', pm_exec_path: program };
+    const ofPm2 = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'pm2'], { env, stdio: 'ignore' });
+    const same = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', path.join(here, 'src/main.ts')]);
+    try {
+      for (const [at, { pid }] of [alone, ofPm2, same].entries()) {
+        const daemon = { pid, version: buildOf(), host: hostname(), since: at + 1 };
+        await store.redis.set(store.keys.daemon(`d${at}`), JSON.stringify(daemon), 'PX', 60_000);
+        await store.redis.zadd(store.keys.daemons, 1, `d${at}`);
+      }
+      const versions = (await checkDaemon(store, configWith(noPort))).filter(({ message }) =>
+        message.includes(' runs '),
+      );
+      const text = (pid = 0) => `process ${pid} runs ${buildOf()} in ${old}, and this is ${buildOf()} in ${here}`;
+      expect(versions.map(({ state, message }) => [state, message])).toEqual([
+        ['warn', text(alone.pid)],
+        ['warn', text(ofPm2.pid)],
+      ]);
+      expect(versions[0]).toMatchObject({
+        remedy: expect.stringContaining('correct the path in your service manager'),
+      });
+      expect(versions[1]).toMatchObject({
+        remedy: expect.stringMatching(/run pm2 delete .* none running, then run pm2 start/),
+      });
+    } finally {
+      for (const child of [alone, ofPm2, same]) child.kill();
+    }
+  });
+
   it('warns of daemons that may have ended, as status does', async () => {
     await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
