@@ -57,6 +57,11 @@ export const NUMBER_IN_PROGRESS =
 export const CANCELLED_IN_EXPORT =
   'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox.';
 
+/** What sends the cancelled orders of a file after all. An export cannot be dropped again. */
+export function sendCancelled(isExport: boolean): string {
+  return isExport ? CANCELLED_IN_EXPORT : 'To send the cancelled orders after all, drop the complete file again.';
+}
+
 /** How a correction in the source reaches po-sync: what a person drops, or the next version of an export. */
 export const CORRECTED_EXPORT =
   'have them corrected in the program that writes the export: po-sync reads its next version';

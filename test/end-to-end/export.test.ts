@@ -270,6 +270,11 @@ describe('an export', () => {
       /did not send it\. Cancelled orders that are still in the export/,
     );
     expect(await pageText()).toContain(`Cancelled ${truth}`);
+    for (const command of [
+      ['batches', 'show', batch],
+      ['explain', '1001'],
+    ])
+      expect((await place.run(command)).out.replace(/\s+/g, ' ')).toContain(truth);
 
     await place.run(['resume']);
     await writeFile(file, `${HEAD}1001;BOLT;5\n1002;NUT;1\n`);

@@ -127,12 +127,18 @@ describe('batches of a running daemon', () => {
       async () => JSON.parse((await run('--json', 'status')).out).queue.unsettledOrders > 0,
     );
     const { batch } = await batchOf('wrong.csv');
+    expect(await run('batches', 'release', batch, '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/is not held: its orders wait because delivery is paused by anna.*\n.*po-sync resume/),
+    });
     expect(await run('batches', 'cancel', batch, '--dry-run')).toMatchObject({ code: 0 });
     const { code, out } = await run('batches', 'cancel', batch, '--yes');
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringMatching(
-        new RegExp(`^[\\d,]+ orders of ${batch} cancelled[^]*To send them after all, drop the file again`),
+        new RegExp(
+          `^[\\d,]+ orders of ${batch} cancelled[^]*To send the cancelled orders after all, drop the complete file again`,
+        ),
       ),
     });
     // The daemon cancels the rest of the file: the number includes it, or the text says that it is still to come.
@@ -162,6 +168,9 @@ describe('batches of a running daemon', () => {
     // The ledger keeps no action of an order that was never admitted.
     const { out: story } = await run('explain', 'PO-13000');
     expect(story.match(/cancelled by anna/g)).toHaveLength(1);
+    // Whoever cancelled it by mistake reads how to send it.
+    for (const text of [story, (await run('batches', 'show', batch)).out])
+      expect(text).toContain('To send the cancelled orders after all, drop the complete file again.');
   });
 
   it('what operators did by commands is in the list of operator actions', async () => {

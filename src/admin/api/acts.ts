@@ -78,7 +78,7 @@ async function resume(context: OperatorContext): Promise<Done> {
 
 async function release(context: OperatorContext, { on }: Request): Promise<Done> {
   const batch = await findBatch(on, context.batches);
-  if (!(await releaseBatch(batch, context))) throw notHeld(batch);
+  if (!(await releaseBatch(batch, context))) throw await notHeld(batch, context);
   return { document: { batch: batch.batch, released: true }, text: releasedText(batch) };
 }
 

@@ -13,6 +13,7 @@ import {
   standingText,
   unsettledText,
 } from '../../operate/batches/list-batches.ts';
+import { sendCancelled } from '../../order/fixing.ts';
 import { countSettled, OUTCOMES } from '../../order/outcome.ts';
 import { type Format, hanging, printable, type Tone, wrapped } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -106,7 +107,9 @@ export function batchText(view: BatchView, now: number, format: Format, looked?:
     ...lines,
     standing === 'unreadable' ? '' : `\n  ${progressOf(view)} orders have an outcome${rowsNote(looked?.nameless)}\n`,
     ...outcomes,
-    ...nextStep(view, looked?.isLost).map((line) => `${line.startsWith('  ') ? line : hanging(line, 0, format)}\n`),
+    ...[...nextStep(view, looked?.isLost), ...cancelledStep(view)].map(
+      (line) => `${line.startsWith('  ') ? line : hanging(line, 0, format)}\n`,
+    ),
   ].join('');
 }
 
@@ -178,6 +181,11 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
     ];
   }
   return neededPerson(batch) > 0 ? ['', 'Everything that needed a person is settled.'] : [];
+}
+
+/** What sends the orders that a person cancelled by mistake. */
+function cancelledStep({ batch: { cancelled, counts, kind } }: BatchView): string[] {
+  return cancelled && counts.cancelled > 0 ? ['', sendCancelled(kind === 'export')] : [];
 }
 
 /** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */

@@ -23,7 +23,7 @@ import {
 } from '../../operate/batches/list-batches.ts';
 import { forgottenBatches } from '../../operate/batches/open-dead-letters.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
-import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
+import { CANCELLED_IN_EXPORT, sendCancelled } from '../../order/fixing.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { readReport } from '../../report/report.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
@@ -94,7 +94,7 @@ export async function batchesShowCommand(args: CommonArgs & { batch: string }, s
 export async function batchesReleaseCommand(args: ActArgs, shell: Shell): Promise<number> {
   await using context = await openOperatorContext(args, shell, { confirm: !args.dryRun });
   const batch = await findBatch(args.batch, context.batches, { byFile: 'unfinished' });
-  if (batch.held === undefined) throw notHeld(batch);
+  if (batch.held === undefined) throw await notHeld(batch, context);
   const question = `${batch.batch} is held: ${withoutStop(batch.held.reason)}. Release it?`;
   if (!args.dryRun && !(await confirmation(question, args, shell))) return 1;
   const text = await releaseText(batch, args.dryRun, context);
@@ -181,10 +181,8 @@ function reportText({ batch }: Batch, { config }: OperatorContext): string {
   return `  The report, when the batch is finished: ${printable(join(config.reports.path, batch))}\n`;
 }
 
-/** What sends cancelled orders after all; an export cannot be dropped again. */
 function undoText({ kind }: Batch, shell: Shell): string {
-  const text = kind === 'export' ? CANCELLED_IN_EXPORT : 'To send them after all, drop the file again.';
-  return `  ${hanging(text, 2, formatOf(shell))}\n`;
+  return `  ${hanging(sendCancelled(kind === 'export'), 2, formatOf(shell))}\n`;
 }
 
 /** Orders without an outcome; their number is unknown while the file is read. */

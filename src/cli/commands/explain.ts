@@ -1,4 +1,4 @@
-import { type Config, mappingFor, startCommandOf } from '../../config/config.ts';
+import { type Config, mappingFor } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
@@ -28,14 +28,14 @@ import { readContent } from '../../operate/orders/order-content.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
-import { intoInbox, placeText } from '../../order/fixing.ts';
+import { placeText } from '../../order/fixing.ts';
 import { type Item, itemsIn, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
 import { createAdvice } from './advice.ts';
-import { nextStep, twiceOf } from './next-step.ts';
+import { nextStep, placeOf, twiceOf } from './next-step.ts';
 
 /** `explain ORDER`: its complete history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
 export async function explainCommand(
@@ -52,9 +52,7 @@ export async function explainCommand(
   if (args.json) printJson(shell, { ...historyJson(history), ...(atApi && { atApi }) });
   else {
     const { config } = context;
-    const { settle } = config.delivery;
-    const place = { reports: config.reports.path, start: startCommandOf(config), into: intoInbox(config), settle };
-    shell.out(orderHistoryText(history, { config, now, atApi, ...place, ...formatOf(shell) }));
+    shell.out(orderHistoryText(history, { config, now, atApi, ...placeOf(config), ...formatOf(shell) }));
   }
   return 0;
 }

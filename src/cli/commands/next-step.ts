@@ -1,20 +1,32 @@
 import { join } from 'node:path';
-import type { Source } from '../../config/config.ts';
+import { type Config, type Source, startCommandOf } from '../../config/config.ts';
 import { count, counted, duration, orders } from '../../core/format.ts';
 import type { SentAs } from '../../ledger/dead-letters.ts';
 import { LOST_REMEDY } from '../../operate/delivery/pause-delivery.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { batchTitle } from '../../order/batch.ts';
-import { openSteps } from '../../order/fixing.ts';
+import { intoInbox, openSteps, sendCancelled } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWord } from '../../order/text.ts';
 
-/** `settle`: milliseconds, of the configuration. */
-type Place = { reports: string; start: string; now: number; into: string; settle: number };
+/** `settle`: milliseconds, of the configuration. `exports`: the sources that are exports. */
+type Place = { reports: string; start: string; now: number; into: string; settle: number; exports?: readonly string[] };
 
 /** States in which an order needs a person, or nobody. */
 const ENDED: ReadonlySet<OrderHistory['state']> = new Set(['nothing', 'refused', 'failed', 'conflict']);
+
+export function placeOf(config: Config): Omit<Place, 'now'> {
+  const exports = config.sources.flatMap(({ type, name }) => (type === 'export' ? name : []));
+  const { reports, delivery } = config;
+  return {
+    reports: reports.path,
+    start: startCommandOf(config),
+    into: intoInbox(config),
+    settle: delivery.settle,
+    exports,
+  };
+}
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
 export function nextStep(history: OrderHistory, place: Place): string[] {
@@ -57,7 +69,7 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
         `  po-sync dead-letters retry --order ${name}`,
       ];
     case 'nothing': {
-      if (waiting === undefined) return againSteps(appearances);
+      if (waiting === undefined) return againSteps(appearances, place);
       if (waiting.inProgress) return untilReported(waiting);
       return openSteps(order, waiting.deadLetter, { correct: correctIn(waiting.batch, place), isSent: false });
     }
@@ -154,9 +166,10 @@ const correctIn = (batch: string, { reports, into }: Place) => [
 
 const AGAIN = ['Or send the order again unchanged; one of a held batch waits for its release:'];
 
-/** How an order is sent of which a person discarded the last dead letter. */
-function againSteps(appearances: OrderHistory['appearances']): string[] {
+/** How an order is sent of which a person cancelled the last file, or discarded the last dead letter. */
+function againSteps(appearances: OrderHistory['appearances'], { exports = [] }: Place): string[] {
   const [last] = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1));
+  if (last?.result.outcome === 'cancelled') return [sendCancelled(exports.includes(last.source))];
   if (last?.deadLetter?.closed?.by !== 'discarded') return [];
   const file = `drop a file with only this order${last.result.outcome === 'invalid' ? ', corrected' : ''}.`;
   return [`To send it after all, ${file} Its first file would also send other orders of it that were discarded.`];

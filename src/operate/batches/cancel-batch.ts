@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted, stamp } from '../../core/format.ts';
+import { allPauses } from '../../deliver/breaker-view.ts';
+import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished as hasAllOutcomes } from '../../ledger/batches/batches.ts';
 import { cancelledResult } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
@@ -8,6 +10,7 @@ import { ordersUnderWay, withdraw } from '../../ledger/job.ts';
 import { countSettled, isTooLate } from '../../order/outcome.ts';
 import { keepCancellation } from '../../put-away/end-as-reported.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
+import { causeText } from '../delivery/pause-delivery.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type BatchView, CORRECT_FILE } from './list-batches.ts';
 
@@ -161,12 +164,19 @@ export function releasedText({ batch }: Pick<Batch, 'batch'>): string {
 }
 
 /** A batch that is not held cannot be released. */
-export function notHeld({ batch, state }: Batch): PoSyncError {
-  const why = state === 'done' ? 'it is finished' : 'its orders are being sent';
-  return new PoSyncError('batch-not-held', `Batch ${batch} is not held: ${why}.`, {
-    remedy: 'Run po-sync status to see what orders wait for.',
-    facts: { batch },
-  });
+export async function notHeld({ batch, state }: Batch, { store }: OperatorContext): Promise<PoSyncError> {
+  const [pause] = state === 'done' ? [] : allPauses(await store.redis.hgetall(store.keys.breaker));
+  const sending = pause
+    ? `its orders wait because delivery is paused ${causeText(pause)}`
+    : 'its orders are being sent';
+  return new PoSyncError(
+    'batch-not-held',
+    `Batch ${batch} is not held: ${state === 'done' ? 'it is finished' : sending}.`,
+    {
+      remedy: pause ? pauseRemedy(pause) : 'Run po-sync status to see what orders wait for.',
+      facts: { batch },
+    },
+  );
 }
 
 /** A batch that is finished cannot be canceled. An unreadable file may have no dead letters to close. */

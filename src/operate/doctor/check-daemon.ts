@@ -127,7 +127,7 @@ async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
   for (let pid = parent; pid !== '0'; pid = await above(pid)) if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
   const variables = (await read(daemon.pid, 'environ')).split('\0');
   const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) => variables.find((one) => one.startsWith(name)));
-  // pm2 starts a program of its own, which has the path of ours in a variable.
+  // pm2 starts its own program, which has the path of ours in a variable.
   const words = [...variables, ...(await read(daemon.pid, 'cmdline')).split('\0')];
   const [root] = words.flatMap((one) => /^(?:pm_exec_path=|node )?(\/.*)\/src\/main\.ts$/.exec(one)?.[1] ?? []);
   const at = root && (await realpath(root).catch(() => root));

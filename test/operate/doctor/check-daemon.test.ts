@@ -154,7 +154,7 @@ describe('what daemons share', () => {
     await writeFile(program, 'setInterval(() => {}, 1000);\n');
     const here = path.resolve(import.meta.dirname, '../../..');
     const alone = spawn(process.execPath, [program], { stdio: 'ignore' });
-    // As pm2 starts it: with a program of its own.
+    // As pm2 starts it: below its own program.
     const env = { ...process.env, PM2_HOME: '/home/op/.pm2', pm_id: '7', pm_exec_path: program };
     const ofPm2 = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'pm2'], { env, stdio: 'ignore' });
     const same = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', path.join(here, 'src/main.ts')]);
