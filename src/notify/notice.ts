@@ -43,7 +43,7 @@ export type Notice = {
   needPerson?: number;
   counts?: OutcomeCounts;
   reason?: string;
-  /** Of a pause: its stable code, and what ends it or what a person must do. */
+  /** Of a pause: its stable code; and of a held batch or an unreadable file too, what a person must do or what ends it. */
   code?: string;
   remedy?: string;
   /** ISO 8601, UTC: when the pause or the silence began. */
@@ -81,29 +81,37 @@ function batchNeedsPerson(facts: BatchFacts & { orders: number; needPerson: numb
   return noticeOf('attention', 'finished', text, facts);
 }
 
+/** It depends on what is wrong, and on where the file came from. */
+const SEE_REPORT = 'Its report says where it is wrong and what to do.';
+
 /** A file cannot be read as orders; no orders were sent. */
 function fileUnreadable(facts: BatchFacts): Notice {
-  return noticeOf('attention', 'unreadable', `${nameOf(facts)}: the file is unreadable; no orders were sent.`, facts);
+  const text = `${nameOf(facts)}: the file is unreadable; no orders were sent. ${SEE_REPORT}`;
+  return noticeOf('attention', 'unreadable', text, { ...facts, remedy: SEE_REPORT });
 }
 
 /** A file became unreadable after some of its orders were admitted. */
 function fileBecameUnreadable(facts: BatchFacts & { orders: number; counts: OutcomeCounts }): Notice {
   const { orders } = facts;
   const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
-  const text = `${nameOf(facts)}: the file became unreadable after ${admitted} admitted; its report has their outcomes.`;
-  return noticeOf('attention', 'unreadable', text, facts);
+  const text = `${nameOf(facts)}: the file became unreadable after ${admitted} admitted; its report has their outcomes. ${SEE_REPORT}`;
+  return noticeOf('attention', 'unreadable', text, { ...facts, remedy: SEE_REPORT });
 }
 
 /** A settled file was changed after it was read. */
 function fileChangedLater(facts: BatchFacts & { orders?: number; counts: OutcomeCounts }): Notice {
-  const text = `${facts.batch}: the file was changed after it was read; what was added or changed was not sent. Drop the complete file again.`;
-  return noticeOf('attention', 'unreadable', text, facts);
+  const remedy = 'Drop the complete file again.';
+  const text = `${facts.batch}: the file was changed after it was read; what was added or changed was not sent. ${remedy}`;
+  return noticeOf('attention', 'unreadable', text, { ...facts, remedy });
 }
 
 /** A batch waits until a person releases it. `since` is in milliseconds. */
 export function batchIsHeld(facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number }): Notice {
   const reason = withoutContent(facts.reason);
-  return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${reason}`, { ...facts, reason });
+  const end = facts.batch.slice(-8);
+  const remedy = `Check its refused orders with po-sync dead-letters list --batch ${end}, then run po-sync batches release ${end} or po-sync batches cancel ${end}.`;
+  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - nameOf(facts).length));
+  return noticeOf('attention', 'held', `${nameOf(facts)} is held: ${why}. ${remedy}`, { ...facts, reason, remedy });
 }
 
 /** The file of a batch cannot be read on, or its report not be written. `since` is in milliseconds. */

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { codeOf, interruption, PoSyncError, toError } from '../core/errors.ts';
+import { withoutStop } from '../core/format.ts';
 import { explainConnection } from '../core/network-error.ts';
 import {
   optionsFor,
@@ -206,10 +207,14 @@ function unreachable({ address, credentials }: RedisPlace, cause: Error): PoSync
 
 /** The error for a Redis that answers, but refuses what po-sync needs. */
 export function redisRefused(address: RedisAddress, cause: unknown): PoSyncError {
-  if (REDIRECTS.test(toError(cause).message)) return redisIsCluster(address, cause);
-  const message = `Redis at ${placeText(address)} refuses a command: ${toError(cause).message}.`;
+  const said = toError(cause).message;
+  if (REDIRECTS.test(said)) return redisIsCluster(address, cause);
+  const message = `Redis at ${placeText(address)} refuses a command: ${withoutStop(said)}.`;
+  const isLogin = /^(NOAUTH|WRONGPASS|ERR invalid password)/.test(said);
   return new PoSyncError('redis-refused', message, {
-    remedy: 'Check user, password and the permissions of that user (docs/operations/redis.md lists them).',
+    remedy: isLogin
+      ? 'Check PO_SYNC_REDIS_PASSWORD_FILE, which contains the path of a file with the password (or PO_SYNC_REDIS_PASSWORD, or the address in PO_SYNC_REDIS_URL), and PO_SYNC_REDIS_USERNAME where the user is not the default one.'
+      : 'Check user, password and the permissions of that user (docs/operations/redis.md lists them).',
     cause,
   });
 }

@@ -208,7 +208,9 @@ describe('a batch', () => {
         kind: 'held',
         batch: 'b-1',
         file: 'orders.csv',
-        text: 'orders.csv (batch b-1) is held: 40 of the last 40 answers are the same refusal: article … of … is unknown',
+        text: 'orders.csv (batch b-1) is held: 40 of the last 40 answers are the same refusal: article … of … is unknown. Check its refused orders with po-sync dead-letters list --batch b-1, then run po-sync batches release b-1 or po-sync batches cancel b-1.',
+        remedy:
+          'Check its refused orders with po-sync dead-letters list --batch b-1, then run po-sync batches release b-1 or po-sync batches cancel b-1.',
         reason: '40 of the last 40 answers are the same refusal: article … of … is unknown',
       },
     ]);
@@ -271,9 +273,10 @@ describe('a batch', () => {
 
   it('whose file cannot be read is reported as unreadable', async () => {
     await two.first().settled(await two.batches.begin(file, two.time.now()), 1);
-    const text = 'orders.csv (batch b-1): the file is unreadable; no orders were sent.';
+    const remedy = 'Its report says where it is wrong and what to do.';
+    const text = `orders.csv (batch b-1): the file is unreadable; no orders were sent. ${remedy}`;
     expect(two.sent).toMatchObject([
-      { event: 'attention', kind: 'unreadable', batch: 'b-1', file: 'orders.csv', text },
+      { event: 'attention', kind: 'unreadable', batch: 'b-1', file: 'orders.csv', text, remedy },
     ]);
   });
 

@@ -19,7 +19,16 @@ async function ledgerOf(place: Workplace) {
 it('a ledger survives a restart of a Redis with the documented ACL file, in which nobody is `default`', async () => {
   await using redis = await startTestRedis({ users: { only: await documentedUsers() } });
   await using place = await openWorkplace({ redis: urlOf(redis) });
-  await expect(connectRedis(`redis://127.0.0.1:${redis.port}/0`)).rejects.toThrow(/NOAUTH/);
+  for (const [login, code] of [
+    ['', 'NOAUTH'],
+    [`${username}:wrong@`, 'WRONGPASS'],
+  ]) {
+    const refused = connectRedis(`redis://${login}127.0.0.1:${redis.port}/0`);
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`refuses a command: ${code} .*[^.]\\.$`)),
+      remedy: expect.stringContaining('PO_SYNC_REDIS_PASSWORD_FILE'),
+    });
+  }
   await place.drop('orders.csv', FILE);
   expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
   const admin = await connectRedis(`redis://admin:ADMIN_PASSWORD@127.0.0.1:${redis.port}/0`);

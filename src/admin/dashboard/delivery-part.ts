@@ -34,9 +34,10 @@ export function pauseBox(pause: Pause, now: number): Html {
   const wait = (pause.nextTryAt ?? 0) - now;
   const next = wait >= 1_000 ? ` Next try in ${duration(wait)}.` : '';
   const advice = pauseAdvice(pause.code);
+  const ends = ENDS[endOf(pause)];
   // What a person must do comes before the end that waits for it.
   const first = advice === undefined ? '' : `To do: ${advice}. `;
-  const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${ENDS[endOf(pause)]}${next}`}`;
+  const end = `${first}${pause.waitsForOrder ? 'No order waits. The next order is sent as a trial.' : `${advice === undefined ? ends : ends.replace(/^It ends automatically/, 'Then it ends automatically')}${next}`}`;
   const isTold = plainPause(pause).reason === pause.reason;
   const cause = isTold ? '' : ' Nothing is lost. Your operator sees the cause with po-sync status and in the log.';
   // No alert: a screen reader would announce each second that passes.

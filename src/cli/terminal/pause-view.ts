@@ -160,7 +160,7 @@ export function answerTimeFacts({ lastMinute }: Status): [string, string][] {
   if (lastMinute === undefined) return [];
   const { createP50Ms, createP95Ms, latestP50Ms, attempts = 0, failedAttempts = 0 } = lastMinute;
   const latest = latestP50Ms === null ? '' : `${shortTime(latestP50Ms)} in the last 10 s, `;
-  const minute = `${shortTime(createP50Ms)} in the last minute (slowest 5 %: ${shortTime(createP95Ms)})`;
+  const minute = `${shortTime(createP50Ms)} in the last minute (slowest 5%: ${shortTime(createP95Ms)})`;
   // Rounded up: a single failure is not 0 %.
   const share = Math.min(100, Math.ceil((100 * failedAttempts) / Math.max(1, attempts)));
   const failed = failedAttempts === 0 ? '' : `; ${share} % of ${counted(attempts, 'attempt')} failed`;

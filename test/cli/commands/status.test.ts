@@ -182,7 +182,7 @@ describe('the status', () => {
   it('says how long the API takes to answer, as its schema has it', async () => {
     const status = { ...STATUS, lastMinute: { createP50Ms: 8.1, createP95Ms: 2_057, latestP50Ms: 2_057 } };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      '\n  API answers   median 2.1 s in the last 10 s, 9 ms in the last minute (slowest 5 %: 2.1 s)\n',
+      '\n  API answers   median 2.1 s in the last 10 s, 9 ms in the last minute (slowest 5%: 2.1 s)\n',
     );
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
@@ -264,7 +264,7 @@ describe('the status', () => {
           { paint: plain, columns: undefined },
         ),
       )?.[1];
-    const median = 'median 29 ms in the last minute (slowest 5 %: 40 ms)';
+    const median = 'median 29 ms in the last minute (slowest 5%: 40 ms)';
     expect(answersOf(240, 0)).toBe(median);
     expect(answersOf(240, 1)).toBe(`${median}; 1 % of 240 attempts failed`);
     expect(answersOf(240, 240)).toBe(`${median}; 100 % of 240 attempts failed`);
