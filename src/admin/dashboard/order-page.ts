@@ -8,6 +8,7 @@ import {
   leftOutNote,
   lineText,
   onAttempt,
+  outcomeAt,
 } from '../../operate/orders/appearances.ts';
 import {
   actionText,
@@ -161,7 +162,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const without = (history.leftOut ?? []).map((one) => ({ at: one.startedAt, text: html`${leftOutEvent(one).text}` }));
   const inFiles = appearances.flatMap((one) => appearanceEvents(one, history));
   // Of the same moment, the attempt is before its outcome.
-  return [...taken, ...attempts, ...inFiles, ...done, ...without, ...people];
+  return [...taken, ...attempts, ...people, ...inFiles, ...done, ...without];
 }
 
 function takenEvent({ takenAt, batch, file = batch, line, content, by }: OpenOrder): HistoryEvent {
@@ -183,7 +184,10 @@ function failedBefore(attempts: number, appearances: readonly Appearance[]): Htm
   return html` on attempt ${attempts}: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
 }
 
-function appearanceEvents(appearance: Appearance, { content, appearances }: OrderHistory): HistoryEvent[] {
+function appearanceEvents(
+  appearance: Appearance,
+  { content, appearances, operatorActions }: OrderHistory,
+): HistoryEvent[] {
   const { batch, file, startedAt, by, result, deadLetter, sentAs } = appearance;
   const where = html`in ${link(batchPath(batch), file)}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
@@ -202,7 +206,7 @@ function appearanceEvents(appearance: Appearance, { content, appearances }: Orde
     at: closed.at,
     text: html`the rows of ${file}: ${closedText(closed, { ...deadLetter, batch, file })}`,
   };
-  return [taken, { at: result.at, text: withItems }, ...(end ? [end] : [])];
+  return [taken, { at: iso(outcomeAt(result, operatorActions)), text: withItems }, ...(end ? [end] : [])];
 }
 
 /** An order that got its number by a correction. */

@@ -11,6 +11,7 @@ import {
   leftOutNote,
   lineText,
   onAttempt,
+  outcomeAt,
 } from '../../operate/orders/appearances.ts';
 import {
   actionText,
@@ -162,10 +163,10 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...appearances.map((one) => takenEvent(one, history)),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...(open === undefined ? [] : open.history.map(attemptEvent)),
-    ...appearances.flatMap((one) => outcomeEvents(one, appearances)),
+    ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
+    ...appearances.flatMap((one) => outcomeEvents(one, history)),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
     ...(history.leftOut ?? []).map(leftOutEvent),
-    ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
   ];
   // Each file with a dead letter of the order shows the same closing, and the one that came back what was changed.
   const isRepeated = ({ at, text, more }: HistoryEvent, index: number) =>
@@ -184,9 +185,10 @@ function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryE
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
 }
 
-function outcomeEvents({ startedAt, result, deadLetter }: Appearance, all: readonly Appearance[]): HistoryEvent[] {
+function outcomeEvents({ startedAt, result, deadLetter }: Appearance, history: OrderHistory): HistoryEvent[] {
+  const { appearances: all, operatorActions } = history;
   const { outcome, attempts, message } = result;
-  const [at, takenAt] = [Date.parse(result.at), Date.parse(startedAt)];
+  const [at, takenAt] = [outcomeAt(result, operatorActions), Date.parse(startedAt)];
   // The message of an unclear answer names its attempt.
   const isNamed = attempts === 0 || message.startsWith('attempt ');
   const again = outcome === 'accepted' ? onAttempt(attempts, all) : '';

@@ -213,6 +213,13 @@ export function sentBy(appearances: readonly Appearance[]) {
   return undefined;
 }
 
+/** When an order had its outcome, in milliseconds: a cancellation is before what it did, which may be counted a moment earlier. */
+export function outcomeAt({ outcome, at }: OrderResult, actions: readonly { at: number; what: string }[]): number {
+  const [own, what] = [Date.parse(at), 'cancelled'];
+  const acted = actions.filter((one) => outcome === what && one.what === what && Math.abs(one.at - own) < 1_000);
+  return Math.max(own, ...acted.map((one) => one.at));
+}
+
 /** Whether the text occurs anywhere in a file. Most files do not contain it and need not be parsed. */
 async function contains(path: string, text: string): Promise<boolean> {
   const wanted = Buffer.from(text);

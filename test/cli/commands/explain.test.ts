@@ -203,3 +203,18 @@ it.each([80, 120])('a history fits into %i columns, except for words and command
   const asWords = (shownText: string) => shownText.split(/\s+/).join(' ');
   expect(asWords(text)).toBe(asWords(shown(history)));
 });
+
+it('a cancellation is before the outcome that it had, also where that was counted some milliseconds earlier', () => {
+  const at = (milliseconds: number) => `2026-11-21T07:16:05.${milliseconds}Z`;
+  const result = { line: 2, purchaseOrderNumber: 'PO-1', attempts: 0, code: 'cancelled', message: 'withdrawn' };
+  const file = { batch: 'b', source: 'inbox', file: 'a.csv', startedAt: at(100) };
+  for (const ended of [200, 300, 400]) {
+    const text = shown({
+      ...base,
+      state: 'nothing',
+      operatorActions: [{ at: Date.parse(at(300)), what: 'cancelled', who: 'root' }],
+      appearances: [{ ...file, result: { ...result, outcome: 'cancelled', at: at(ended) } }],
+    });
+    expect(text).toMatch(/in a\.csv[^\n]*\n[^\n]*cancelled by root\n[^\n]*cancelled: withdrawn\n/);
+  }
+});
