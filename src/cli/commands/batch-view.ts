@@ -184,8 +184,8 @@ function nextStep({ batch, standing, error, endedWith }: BatchView, isLost = fal
 }
 
 /** What sends the orders that a person cancelled by mistake. */
-function cancelledStep({ batch: { cancelled, counts, kind } }: BatchView): string[] {
-  return cancelled && counts.cancelled > 0 ? ['', sendCancelled(kind === 'export')] : [];
+function cancelledStep({ endedWith, batch: { cancelledBy: by, counts, kind } }: BatchView): string[] {
+  return by && !endedWith && counts.cancelled > 0 ? ['', sendCancelled(kind === 'export')] : [];
 }
 
 /** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */

@@ -181,7 +181,10 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 export function standingText({ batch, standing, endedWith }: BatchView): string {
   if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
   if (standing === 'finished' && batch.cancelled) return cancelledWord(batch.counts);
-  if (endedWith) return batch.cancelledBy || endedWith.cancelled > 0 ? cancelledWord(endedWith) : 'finished';
+  if (endedWith) {
+    const was = batch.cancelledBy || endedWith.cancelled > 0 ? cancelledWord(endedWith) : 'finished';
+    return `${was}, counted again`;
+  }
   if (batch.cancelled && (standing === 'reading' || standing === 'sending')) return 'being cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }

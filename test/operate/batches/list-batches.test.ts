@@ -126,7 +126,7 @@ it('an unreadable file that is gone is dismissed, but not where its inbox is gon
   expect(await place.open()).toEqual(['b-1']);
 });
 
-it('a cancelled batch that ended before Redis lost data is shown as cancelled, not as being cancelled', async () => {
+it('a cancelled batch that ended before Redis lost data is shown as cancelled and counted again, not as being cancelled', async () => {
   const counts = { accepted: 1, cancelled: 2 };
   await place.cancelled('b-1');
   await place.cancelled('b-2', { finishedAt: null, state: 'running', counts });
@@ -140,7 +140,7 @@ it('a cancelled batch that ended before Redis lost data is shown as cancelled, n
   expect((await place.standings()).toSorted()).toEqual([
     'being cancelled',
     'being cancelled',
-    'finished',
-    'partly cancelled',
+    'finished, counted again',
+    'partly cancelled, counted again',
   ]);
 });
