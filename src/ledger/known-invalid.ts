@@ -11,6 +11,7 @@ import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
 import type { Entry, StoredResult } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 import { type Claiming, createRowClaims, mayHaveOwner, type RowOwner, type TakenRow } from './row-claims.ts';
+import { spellingOf } from './spellings.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
@@ -154,16 +155,33 @@ function wordsOf(number: string, open: OpenDeadLetter | undefined, titles: Reado
   return { code: KNOWN_SETTLED, message: `${what}, in which it needed a person; it was settled since` };
 }
 
-/** The field of `keys.renumbered`. */
-export function formerField({ number, content }: Former): string {
-  return JSON.stringify([number, content]);
+/** The field of `keys.renumbered`: a spreadsheet that saves the file again may write its number in another spelling. */
+function formerField({ number, content }: Former): string {
+  return JSON.stringify([spellingOf(number), content]);
+}
+
+/** As `keys.renumbered` has the orders that a person made of one. `from`: the batch in which the rows were first. */
+type NewOwner = RowOwner & { from: string };
+
+const textOf = (owners: readonly NewOwner[]): string => JSON.stringify(owners);
+const ownersIn = (text: string | null | undefined): NewOwner[] => (text ? (JSON.parse(text) as NewOwner[]) : []);
+
+/** The field of `keys.renumbered` and its text, where one order is known. */
+export function renumberedAs(owner: RowOwner, was: Former, from: string): [field: string, text: string] {
+  return [formerField(was), textOf([{ ...owner, from }])];
 }
 
 /** Each order that a person gave another number in a fix file is that one order, whichever files have it as it was. */
 export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
   const { redis, keys } = deps;
   const rowClaims = createRowClaims(deps);
-  const { formersOf, isAlive } = rowClaims;
+  const { firstOf, formersOf, isAlive } = rowClaims;
+
+  async function aliveIn(text: string | null | undefined, number: string): Promise<NewOwner[]> {
+    const others = ownersIn(text).filter((by) => by.number !== number);
+    const are = await Promise.all(others.map(isAlive));
+    return others.filter((_, i) => are[i]);
+  }
 
   /** What an order claims to be the only one that its rows, and their orders in other files, become; or the first that another has. */
   async function claim(
@@ -180,12 +198,13 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
     const claims = [...found];
     for (const [field, { was, target }] of formers) {
       const before = (await redis.hget(keys.renumbered, field)) ?? '';
-      const by = before === '' ? undefined : (JSON.parse(before) as RowOwner);
-      const isOther = by !== undefined && by.number !== owner.number && (await isAlive(by));
-      // Rows of one order that a person gives two numbers are two orders.
-      if (isOther && by.batch !== owner.batch && !isMeant) return { row: target, target, by };
-      const isNew = was.number !== owner.number && !isOther;
-      claims.push({ batch: '', field, before, after: isNew ? JSON.stringify(owner) : '' });
+      const { batch: from } = await firstOf(target);
+      const others = await aliveIn(before, owner.number);
+      // Rows of one order that a person gives two numbers are two orders, also where one of them comes back later.
+      const by = others.find((one) => one.batch !== owner.batch && one.from !== from);
+      if (by && !isMeant) return { row: target, target, by };
+      const after = was.number === owner.number ? '' : textOf([...others, { ...owner, from }]);
+      claims.push({ batch: '', field, before, after });
     }
     return claims;
   }
@@ -194,18 +213,13 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
   async function renumbered(orders: readonly Former[]): Promise<(RowOwner | undefined)[]> {
     if (orders.length === 0) return [];
     const found = await redis.hmget(keys.renumbered, ...orders.map(formerField));
-    return await Promise.all(
-      orders.map(async ({ number }, i) => {
-        const by = found[i] ? (JSON.parse(found[i]) as RowOwner) : undefined;
-        return by !== undefined && by.number !== number && (await isAlive(by)) ? by : undefined;
-      }),
-    );
+    return await Promise.all(orders.map(async ({ number }, i) => (await aliveIn(found[i], number))[0]));
   }
 
-  /** Keeps that a report says that an order has another number now. Repeatable. */
-  async function reportedNumber(owner: RowOwner, was: Former): Promise<void> {
+  /** Keeps that a report says that an order of `batch` has another number now. Repeatable. */
+  async function reportedNumber(owner: RowOwner, was: Former, batch: string): Promise<void> {
     const [by] = await renumbered([was]);
-    if (by === undefined) await redis.hset(keys.renumbered, formerField(was), JSON.stringify(owner));
+    if (by === undefined) await redis.hset(keys.renumbered, ...renumberedAs(owner, was, batch));
   }
 
   return { ...rowClaims, claim, renumbered, reportedNumber };

@@ -105,7 +105,7 @@ export function createRowClaims({ redis, keys, ledger }: { redis: Redis; keys: K
     return known !== undefined && isOf(known, by);
   }
 
-  return { ...origins, claim, reported, ownerOf, isAlive };
+  return { ...origins, firstOf, claim, reported, ownerOf, isAlive };
 }
 
 /** Whether the ledger has the order of an owner, and it is accepted, in progress or in doubt. */

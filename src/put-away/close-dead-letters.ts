@@ -1,10 +1,11 @@
 import type { Batches } from '../ledger/batches/batches.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { createKnownInvalid } from '../ledger/known-invalid.ts';
+import { createKnownInvalid, createNumberClaims } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
+import { formerOf, isRecognizable } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -83,6 +84,7 @@ function sizeOf(cameBack: CameBackOf): number {
 function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
+  const claims = createNumberClaims(deps);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
@@ -104,11 +106,22 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     return { at: time.now(), batch: by, ...(successor === undefined ? { outcome } : { successor }) };
   }
 
+  /** Another file brought the order under its new number first: it is the one that the dead letter became. */
+  async function keepOther(deadLetter: DeadLetter, from: string, number: string): Promise<void> {
+    const was = formerOf(deadLetter);
+    if (number === was.number || !isRecognizable(was)) return;
+    const [known] = await deps.ledger.lookup([number]);
+    const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
+    const brought = await batches.nameOf(no);
+    if (brought) await claims.reportedNumber({ number, batch: brought, no }, was, from);
+  }
+
   async function closeOne(deadLetter: DeadLetter, batch: string, now: CameBack): Promise<void> {
     const known = await deadLetters.find(batch, deadLetter);
     const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
     if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number, deps);
+    if (!isLate && now.outcome === 'duplicate') await keepOther(deadLetter, batch, now.number);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
     if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);

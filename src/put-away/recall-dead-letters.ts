@@ -37,7 +37,7 @@ export function createReportedClosing(deps: ClosingDeps) {
     if (known !== undefined && isUnderWay(known)) return;
     const { owner, places, former } = takenRows(batch, letter, last);
     for (const place of places) await claims.reported(owner, { batch, place });
-    if (former) await claims.reportedNumber(owner, former);
+    if (former) await claims.reportedNumber(owner, former, batch);
     const isLater = closing.batch !== undefined && closing.batch !== batch;
     if (isLater && found.owned) await keepAsItWas(found.owned, owner.number, deps);
     await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });

@@ -55,7 +55,7 @@ function orderKeys(prefix: string) {
     spellings: `${prefix}:spellings`,
     /** Hash: order number → how often the API's last complete list showed it, where more than once. */
     listedTwice: `${prefix}:listed-twice`,
-    /** Hash: number and content of an order as a file had it → the order that a fix file made of it, under another number. */
+    /** Hash: number (spelled plainly) and content of an order as a file had it → the orders that a person made of it, under other numbers. */
     renumbered: `${prefix}:renumbered`,
     /** Hash: order number → the duplicates that wait for it, tab-separated `no/ordinal/place`. */
     followers: `${prefix}:followers`,

@@ -266,6 +266,89 @@ describe('a dead letter', () => {
     },
   );
 
+  it('of an order that a person made two orders is sent again although the other one was sent', async () => {
+    const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1', 'OLD-2', 'NEW-2'] };
+    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    await place.drop('orders.csv', table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1', 'OLD-2,NEW,C,1', 'OLD-2,NEW,D,1'));
+    await place.run(['start', '--once']);
+    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    const two = fix.replace('OLD-1,NEW,A', 'NEW-1,NEW,A').replace('OLD-1,NEW,B', 'NEW-2,NEW,B');
+    // Of the second, one row stays what it was.
+    const parted = two.replace('OLD-2,NEW,D', 'NEW-3,NEW,D').replaceAll(/"?01[.,]000"?$/gm, 'confirmed');
+    await place.drop('first.csv', parted);
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].sort()).toEqual(['NEW-1', 'NEW-3']);
+    await place.setFaults([]);
+    const next = await place.read(await lastOf(place), 'dead-letters.csv');
+    await place.drop('second.csv', next.replace('NEW,B', 'NEW,E'));
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()].sort()).toEqual(['NEW-1', 'NEW-2', 'NEW-3', 'OLD-2']);
+  });
+
+  it.each(['NEW-1', 'NEW-2'])(
+    'of an order that became two is held in another file also where one of the two was discarded: %s',
+    async (refused) => {
+      const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1', refused] };
+      await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+      const file = table('OLD-1,NEW,A,1', 'OLD-1,NEW,B,1');
+      await place.drop('orders.csv', file);
+      await place.run(['start', '--once']);
+      const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+      const two = fix.replace('OLD-1,NEW,A', 'NEW-1,NEW,A').replace('OLD-1,NEW,B', 'NEW-2,NEW,B');
+      await place.run(['pause', '--reason', 'test']);
+      await place.drop('first.csv', two.replaceAll(/"?01[.,]000"?$/gm, 'confirmed'));
+      const stateOf = async (number: string) => JSON.parse((await place.run(['explain', number, '--json'])).out).state;
+      await until('both orders', async () => {
+        await place.run(['start', '--once']);
+        return (await stateOf('NEW-1')) === 'queued' && (await stateOf('NEW-2')) === 'queued';
+      });
+      await place.run(['resume']);
+      await place.run(['start', '--once']);
+      await place.run(['dead-letters', 'discard', '--order', refused, '--yes']);
+      await place.setFaults([]);
+      await place.drop('saved.csv', file.replaceAll(',', ';'));
+      await place.run(['start', '--once']);
+      const sent = [...place.stored().keys()];
+      expect(sent).toEqual([refused === 'NEW-1' ? 'NEW-2' : 'NEW-1']);
+      const [letter] = JSON.parse(await place.read(await lastOf(place), 'dead-letters.json'));
+      expect(letter.message).toContain(`was already sent as ${sent[0]}`);
+    },
+  );
+
+  it('of an order whose new number another file brought first is held in another file', async () => {
+    const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1'] };
+    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    await place.drop('orders.csv', table('OLD-1,NEW,A,1'));
+    await place.run(['start', '--once']);
+    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    await place.drop('new.csv', table('NEW-1,NEW,A,1'));
+    await place.run(['start', '--once']);
+    await place.drop('fix.csv', fix.replace('OLD-1,', 'NEW-1,'));
+    await place.run(['start', '--once']);
+    expect(await lastOf(place)).toMatchObject({ file: 'fix.csv', counts: { duplicate: 1 } });
+    await place.setFaults([]);
+    await place.drop('saved.csv', table('OLD-1,NEW,A,1').replaceAll(',', ';'));
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()]).toEqual(['NEW-1']);
+    const [letter] = JSON.parse(await place.read(await lastOf(place), 'dead-letters.json'));
+    expect(letter.message).toMatch(/was already sent as NEW-1, from "new\.csv"/);
+  });
+
+  it('of an order that has another number now is held in a file that a spreadsheet saved without its leading zeros', async () => {
+    const bad = { kind: 'answer', status: 400, message: 'no', orders: ['0088'] };
+    await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
+    await place.drop('orders.csv', table('0088,NEW,A,1'));
+    await place.run(['start', '--once']);
+    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    await place.setFaults([]);
+    await place.drop('fix.csv', fix.replace('0088', 'NEW-1'));
+    await place.run(['start', '--once']);
+    await place.drop('saved.csv', table('88,NEW,A,1').replaceAll(',', ';'));
+    await place.run(['start', '--once']);
+    expect([...place.stored().keys()]).toEqual(['NEW-1']);
+    expect(await lastOf(place)).toMatchObject({ file: 'saved.csv', counts: { invalid: 1 } });
+  });
+
   it('of a refused order that was accepted under another number is held when the same file is dropped again', async () => {
     const bad = { kind: 'answer', status: 400, message: 'number is taken', orders: ['OLD-1', 'OLD-2'] };
     await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });

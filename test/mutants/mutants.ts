@@ -110,8 +110,22 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'orders of other files that a fix file made another order, in fix files and retries',
     file: 'src/ledger/known-invalid.ts',
-    find: 'if (isOther && by.batch !== owner.batch && !isMeant)',
-    replace: "if (isOther && by.batch === '' && !isMeant)",
+    find: 'if (by && !isMeant) return { row: target, target, by };',
+    replace: '',
+    tests: ['test/end-to-end/dead-letters-close.test.ts'],
+  },
+  {
+    without: 'orders of which a person made two, of which one comes back later',
+    file: 'src/ledger/known-invalid.ts',
+    find: 'one.batch !== owner.batch && one.from !== from',
+    replace: 'one.batch !== owner.batch',
+    tests: ['test/end-to-end/dead-letters-close.test.ts'],
+  },
+  {
+    without: 'the order of another file that an order with a new number repeats',
+    file: 'src/put-away/close-dead-letters.ts',
+    find: "if (!isLate && now.outcome === 'duplicate')",
+    replace: "if (isLate && now.outcome === 'duplicate')",
     tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {

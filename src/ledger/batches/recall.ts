@@ -6,7 +6,7 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import { type Entry, type StoredResult, versionAfter } from '../entry.ts';
-import { formerField, takenRows } from '../known-invalid.ts';
+import { renumberedAs, takenRows } from '../known-invalid.ts';
 
 /**
  * A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. `last`: the number that its rows
@@ -47,7 +47,7 @@ export function createRecall({ redis, keys }: { redis: Redis; keys: Keys }) {
     await runScript(redis, letterScript, used, [batch, ...page.flatMap((one) => keptOf(batch, one))]);
     for (const { letter, last } of page) {
       const { owner, former } = takenRows(batch, letter, last);
-      if (former) await redis.hsetnx(keys.renumbered, formerField(former), JSON.stringify(owner));
+      if (former) await redis.hsetnx(keys.renumbered, ...renumberedAs(owner, former, batch));
     }
     const later = page.flatMap(({ closing }) => (closing?.successor && closing.batch) || []);
     for (const one of new Set(later)) await redis.sadd(keys.cameFrom(one), batch);
