@@ -10,6 +10,7 @@ import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
+import { pages } from './lines.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Corrections, currentWarnings, type Find, withClosing } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
@@ -87,6 +88,9 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
   return (await fixFilesIn(folder)).find((one) => one === name);
 }
 
+/** Orders looked up at a time. */
+const PAGE = 500;
+
 async function closeDeadLetters(
   letters: AsyncIterable<DeadLetter>,
   story: Story,
@@ -95,19 +99,21 @@ async function closeDeadLetters(
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const list = createList<DeadLetter>();
-  for await (const deadLetter of letters) {
-    const now = close(deadLetter);
-    addDeadLetter(story, now, await brought?.(now));
-    await deadLetters.write(list.entry(now));
-    if (deadLetter.closed === undefined)
-      await thinning?.order(deadLetter.location.lines?.length ?? 1, now.closed === undefined);
+  for await (const page of pages(letters, PAGE)) {
+    const closed = page.map(close);
+    // Asked together: one after another, a large report would take so long that those of other files would wait.
+    const by = await Promise.all(closed.map((letter) => brought?.(letter)));
+    for (const [i, now] of closed.entries()) {
+      addDeadLetter(story, now, by[i]);
+      await deadLetters.write(list.entry(now));
+      const before = page[i];
+      if (before !== undefined && before.closed === undefined)
+        await thinning?.order(before.location.lines?.length ?? 1, now.closed === undefined);
+    }
   }
   await deadLetters.write(list.closing());
   return story;
 }
-
-/** Orders looked up at a time. */
-const PAGE = 500;
 
 /** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
 async function resultsIn(folder: string, accepted: Accepted | undefined): Promise<Story> {

@@ -44,6 +44,20 @@ it('entries are closed, open ones counted, and settled orders removed from the f
   expect(await read('report.html')).toContain('<h1>2 of 4 orders need you</h1>');
 });
 
+it('files in progress that correct orders are looked up together for many orders', async () => {
+  await writeReport(inputOf(folder, mixed));
+  const all = Promise.withResolvers<void>();
+  let asked = 0;
+  const brought = async () => {
+    asked += 1;
+    if (asked === 3) all.resolve();
+    await all.promise;
+    return { batch: CLOSING.batch, file: 'fix.csv', number: '1' };
+  };
+  await refreshReport(folder, { open: 3, brought }, close());
+  expect(await read('report.html')).toContain('3 orders are being corrected in');
+});
+
 it('the timeline does not change', async () => {
   await writeReport(inputOf(folder, mixed));
   const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
