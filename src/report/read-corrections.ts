@@ -22,6 +22,7 @@ import { ROW_SETTLED } from '../order/fixing.ts';
 import type { Store } from '../redis/store.ts';
 import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
 import { readList } from './dead-letters.ts';
+import { pages } from './lines.ts';
 import { readFinished, readReport, reportNames } from './report.ts';
 import { readResults } from './results.ts';
 import { signatureOf } from './signature.ts';
@@ -209,6 +210,17 @@ export async function findBroughtBy(own: string, { store, ledger, batches }: Bro
     }
     return undefined;
   };
+}
+
+type Brought = (letter: DeadLetter) => Promise<BroughtBy | undefined>;
+type Closer = (letter: DeadLetter) => DeadLetter;
+
+/** Dead letters before and now, with the file in progress that brought each back: asked together, or other reports would wait. */
+export async function* asTheyAre(letters: AsyncIterable<DeadLetter>, close: Closer, brought?: Brought) {
+  for await (const page of pages(letters, 500)) {
+    const known = page.map((before) => ({ before, now: close(before) }));
+    yield* await Promise.all(known.map(async (one) => ({ ...one, by: await brought?.(one.now) })));
+  }
 }
 
 export type Find = Pick<Batches, 'find'>;

@@ -10,9 +10,8 @@ import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
 import { fixFileName } from './fix-file/fix-file.ts';
 import { openThinning, type Thinning } from './fix-file/thin-fix-file.ts';
-import { pages } from './lines.ts';
 import { reportPage } from './page/report-page.ts';
-import { type Corrections, currentWarnings, type Find, withClosing } from './read-corrections.ts';
+import { asTheyAre, type Corrections, currentWarnings, type Find, withClosing } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addResult, broughtOf, newStory, type Story } from './story.ts';
@@ -88,32 +87,26 @@ async function fixFileOf(folder: string, { format }: Report): Promise<string | u
   return (await fixFilesIn(folder)).find((one) => one === name);
 }
 
-/** Orders looked up at a time. */
-const PAGE = 500;
-
 async function closeDeadLetters(
   letters: AsyncIterable<DeadLetter>,
   story: Story,
-  { close, brought }: { close(letter: DeadLetter): DeadLetter; brought: Known['brought'] },
+  known: { close(letter: DeadLetter): DeadLetter; brought: Known['brought'] },
   deadLetters: Draft,
   thinning: Thinning | undefined,
 ): Promise<Story> {
   const list = createList<DeadLetter>();
-  for await (const page of pages(letters, PAGE)) {
-    const closed = page.map(close);
-    // Asked together: one after another, a large report would take so long that those of other files would wait.
-    const by = await Promise.all(closed.map((letter) => brought?.(letter)));
-    for (const [i, now] of closed.entries()) {
-      addDeadLetter(story, now, by[i]);
-      await deadLetters.write(list.entry(now));
-      const before = page[i];
-      if (before !== undefined && before.closed === undefined)
-        await thinning?.order(before.location.lines?.length ?? 1, now.closed === undefined);
-    }
+  for await (const { before, now, by } of asTheyAre(letters, known.close, known.brought)) {
+    addDeadLetter(story, now, by);
+    await deadLetters.write(list.entry(now));
+    if (before.closed === undefined)
+      await thinning?.order(before.location.lines?.length ?? 1, now.closed === undefined);
   }
   await deadLetters.write(list.closing());
   return story;
 }
+
+/** Orders looked up at a time. */
+const PAGE = 500;
 
 /** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
 async function resultsIn(folder: string, accepted: Accepted | undefined): Promise<Story> {
