@@ -6,7 +6,7 @@ import { createNumberClaims, takenRows } from '../ledger/known-invalid.ts';
 import type { Closing, DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
-import { createList, stageOf } from '../report/dead-letters.ts';
+import { createList, readDeadLettersIfAny, stageOf } from '../report/dead-letters.ts';
 import { writeFileWhole } from '../report/draft.ts';
 import type { Report } from '../report/report.ts';
 import { readResults } from '../report/results.ts';
@@ -47,12 +47,14 @@ export function createReportedClosing(deps: ClosingDeps) {
 }
 
 /**
- * Writes the list of a report's dead letters again from its results, where somebody removed it and the ledger, which lost them,
+ * Writes the list of a report's dead letters again from its results, where somebody removed or emptied it and the ledger, which lost them,
  * does not know them either. Their content and all rows but the first are not known then.
  */
 export async function restoreLetters(folder: string, { open }: Pick<Report, 'open'>): Promise<void> {
   const file = join(folder, 'dead-letters.json');
-  if (open === 0 || !(await isGone(file)) || (await isGone(join(folder, 'results.csv')))) return;
+  if (open === 0 || (await isGone(join(folder, 'results.csv')))) return;
+  // An empty file, or a link to nothing, has none either.
+  for await (const _ of readDeadLettersIfAny(folder)) return;
   await writeFileWhole(file, listOf(readResults(join(folder, 'results.csv'))));
 }
 

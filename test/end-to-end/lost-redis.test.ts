@@ -1,4 +1,4 @@
-import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
@@ -316,37 +316,43 @@ it.concurrent('after Redis has lost its data, an order that a second fix file ga
   }
 });
 
-it.concurrent('after Redis has lost its data, orders whose list somebody removed from the report still need a person', async () => {
-  const redis = await openDatabase();
-  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
-  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
-  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
-  const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
-  await place.drop('a.csv', `${HEAD}\nREF,NEW,BAD,1\nGOOD,NEW,A,1\nINV,NEW,A,none\n,NEW,D,7\n`);
-  await once();
-  const [a] = await place.reportsNow();
-  if (a === undefined) throw new Error('no report');
-  await rm(path.join(place.reports, a.batch, 'dead-letters.json'));
-  await client.flushdb();
-  await once();
-  const listed = async () => JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
-  expect(await listed()).toMatchObject([
-    { purchaseOrderNumber: 'REF', kind: 'refused', message: 'unknown article', location: { line: 2 } },
-    { purchaseOrderNumber: 'INV', kind: 'invalid', location: { line: 4 } },
-    { purchaseOrderNumber: '', kind: 'invalid', location: { line: 5 } },
-  ]);
-  expect((await place.run(['status', '--exit-code'])).code).toBe(2);
+it.concurrent.each(['removed', 'emptied', 'linked to nothing'])(
+  'after Redis has lost its data, orders whose list somebody %s still need a person',
+  async (how) => {
+    const redis = await openDatabase();
+    const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+    await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
+    await place.drop('a.csv', `${HEAD}\nREF,NEW,BAD,1\nGOOD,NEW,A,1\nINV,NEW,A,none\n,NEW,D,7\n`);
+    await once();
+    const [a] = await place.reportsNow();
+    if (a === undefined) throw new Error('no report');
+    const list = path.join(place.reports, a.batch, 'dead-letters.json');
+    await rm(list);
+    if (how === 'emptied') await writeFile(list, '');
+    if (how === 'linked to nothing') await symlink('nothing', list);
+    await client.flushdb();
+    await once();
+    const listed = async () => JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
+    expect(await listed()).toMatchObject([
+      { purchaseOrderNumber: 'REF', kind: 'refused', message: 'unknown article', location: { line: 2 } },
+      { purchaseOrderNumber: 'INV', kind: 'invalid', location: { line: 4 } },
+      { purchaseOrderNumber: '', kind: 'invalid', location: { line: 5 } },
+    ]);
+    expect((await place.run(['status', '--exit-code'])).code).toBe(2);
 
-  // Its fix file settles them as before.
-  const fix = fixOf(await place.read(a, 'dead-letters.csv'));
-  await place.drop(
-    'fix.csv',
-    fix(['REF,NEW,BAD', 'REF,NEW,A'], ['INV,NEW,A,none', 'INV,NEW,A,2'], [',NEW,D', 'NEU,NEW,D']),
-  );
-  expect(await once()).toBe(0);
-  expect([...place.stored().keys()].sort()).toEqual(['GOOD', 'INV', 'NEU', 'REF']);
-  expect(await listed()).toEqual([]);
-});
+    // Its fix file settles them as before.
+    const fix = fixOf(await place.read(a, 'dead-letters.csv'));
+    await place.drop(
+      'fix.csv',
+      fix(['REF,NEW,BAD', 'REF,NEW,A'], ['INV,NEW,A,none', 'INV,NEW,A,2'], [',NEW,D', 'NEU,NEW,D']),
+    );
+    expect(await once()).toBe(0);
+    expect([...place.stored().keys()].sort()).toEqual(['GOOD', 'INV', 'NEU', 'REF']);
+    expect(await listed()).toEqual([]);
+  },
+);
 
 it.concurrent('dead letters that were settled stay so when Redis comes back from just after their file', async () => {
   const redis = await openDatabase();
