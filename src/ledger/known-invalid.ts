@@ -1,17 +1,10 @@
 import { batchTitle } from '../order/batch.ts';
-import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
-import { type Former, formerOf, isRecognizable } from '../order/digest.ts';
 import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
-import type { FixTarget } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Batches } from './batches/batches.ts';
-import type { RowClaim } from './commits.ts';
 import { type OpenDeadLetter, readOpenDeadLetters } from './dead-letters.ts';
 import type { Entry, StoredResult } from './entry.ts';
-import type { Ledger } from './ledger.ts';
-import { type Claiming, createRowClaims, mayHaveOwner, type RowOwner, type TakenRow } from './row-claims.ts';
-import { spellingOf } from './spellings.ts';
 
 /** Something that needs a person: its order number, "" without one, and a digest of its content. */
 export type KnownProblem = { number: string; fingerprint: string };
@@ -153,108 +146,4 @@ function wordsOf(number: string, open: OpenDeadLetter | undefined, titles: Reado
   }
   if (number === '') return { code: KNOWN_INVALID, message: `${what}, in which it needed a person` };
   return { code: KNOWN_SETTLED, message: `${what}, in which it needed a person; it was settled since` };
-}
-
-/** The field of `keys.renumbered`: a spreadsheet that saves the file again may write its number in another spelling. */
-function formerField({ number, content }: Former): string {
-  return JSON.stringify([spellingOf(number), content]);
-}
-
-/** As `keys.renumbered` has the orders that a person made of one. `from`: the batch in which the rows were first. */
-type NewOwner = RowOwner & { from: string };
-
-const textOf = (owners: readonly NewOwner[]): string => JSON.stringify(owners);
-const ownersIn = (text: string | null | undefined): NewOwner[] => (text ? (JSON.parse(text) as NewOwner[]) : []);
-
-/** The field of `keys.renumbered` and its text, where one order is known. */
-export function renumberedAs(owner: RowOwner, was: Former, from: string): [field: string, text: string] {
-  return [formerField(was), textOf([{ ...owner, from }])];
-}
-
-/** Each order that a person gave another number in a fix file is that one order, whichever files have it as it was. */
-export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pick<Ledger, 'lookup'> }) {
-  const { redis, keys } = deps;
-  const rowClaims = createRowClaims(deps);
-  const { firstOf, formersOf, isAlive } = rowClaims;
-
-  async function aliveIn(text: string | null | undefined, number: string): Promise<NewOwner[]> {
-    const others = ownersIn(text).filter((by) => by.number !== number);
-    const are = await Promise.all(others.map(isAlive));
-    return others.filter((_, i) => are[i]);
-  }
-
-  /** What an order claims to be the only one that its rows, and their orders in other files, become; or the first that another has. */
-  async function claim(
-    owner: RowOwner,
-    rows: readonly FixTarget[],
-    { formerOf = () => undefined, isMeant = false }: Claiming = {},
-  ): Promise<readonly RowClaim[] | TakenRow> {
-    const found = await rowClaims.claim(owner, rows, { isMeant });
-    if ('by' in found) return found;
-    const formers = new Map<string, { was: Former; target: FixTarget }>();
-    // The first row of each is named.
-    for (const target of rows.toReversed())
-      for (const was of await formersOf(target, formerOf(target))) formers.set(formerField(was), { was, target });
-    const claims = [...found];
-    for (const [field, { was, target }] of formers) {
-      const before = (await redis.hget(keys.renumbered, field)) ?? '';
-      const { batch: from } = await firstOf(target);
-      const others = await aliveIn(before, owner.number);
-      // Rows of one order that a person gives two numbers are two orders, also where one of them comes back later.
-      const by = others.find((one) => one.batch !== owner.batch && one.from !== from);
-      if (by && !isMeant) return { row: target, target, by };
-      const after = was.number === owner.number ? '' : textOf([...others, { ...owner, from }]);
-      claims.push({ batch: '', field, before, after });
-    }
-    return claims;
-  }
-
-  /** For each of some orders of a file, the order that is accepted or may be, which a person made of it under another number. */
-  async function renumbered(orders: readonly Former[]): Promise<(RowOwner | undefined)[]> {
-    if (orders.length === 0) return [];
-    const found = await redis.hmget(keys.renumbered, ...orders.map(formerField));
-    return await Promise.all(orders.map(async ({ number }, i) => (await aliveIn(found[i], number))[0]));
-  }
-
-  /** Keeps that a report says that an order of `batch` has another number now. Repeatable. */
-  async function reportedNumber(owner: RowOwner, was: Former, batch: string): Promise<void> {
-    const [by] = await renumbered([was]);
-    if (by === undefined) await redis.hset(keys.renumbered, ...renumberedAs(owner, was, batch));
-  }
-
-  return { ...rowClaims, claim, renumbered, reportedNumber };
-}
-
-/** For each of some dead letters, the order under another number that it became, or that all of its rows became; none for a closed one. */
-export async function madeOthers(
-  letters: readonly (DeadLetter & { batch: string })[],
-  deps: Parameters<typeof createNumberClaims>[0],
-): Promise<(RowOwner | undefined)[]> {
-  const claims = createNumberClaims(deps);
-  const names = [...new Set(letters.map(({ batch }) => batch))];
-  const owned = new Map(await Promise.all(names.map(async (one) => [one, await mayHaveOwner(one, deps)] as const)));
-  const renumbered = await claims.renumbered(letters.map(formerOf));
-  const ofRows = async ({ batch, ...letter }: (typeof letters)[number]) => {
-    const places = placesOf(letter);
-    if (!places.every((place) => owned.get(batch)?.(place))) return undefined;
-    const owners = await Promise.all(places.map((place) => claims.ownerOf({ batch, place })));
-    return owners.some((one) => one === undefined || one.number === letter.purchaseOrderNumber) ? undefined : owners[0];
-  };
-  return await Promise.all(
-    letters.map(async (letter, i) => (letter.closed ? undefined : (renumbered[i] ?? (await ofRows(letter))))),
-  );
-}
-
-/** How dead letters end whose rows were ordered. */
-const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
-
-/** The rows of a dead letter that became an order, which they never do again, and that order. `former`: if it has another number. */
-export function takenRows(batch: string, letter: DeadLetter, last?: string) {
-  const { closed, purchaseOrderNumber } = letter;
-  const number = last ?? closed?.number ?? purchaseOrderNumber;
-  const isOrdered = closed !== undefined && number !== '' && ORDERED.has(closed.end?.by ?? closed.by);
-  const owner: RowOwner = { number, batch: closed?.end?.batch ?? closed?.batch ?? batch, no: 0 };
-  const former = formerOf(letter);
-  const isOther = isOrdered && number !== purchaseOrderNumber && isRecognizable(former);
-  return { owner, places: isOrdered ? placesOf(letter) : [], ...(isOther && { former }) };
 }

@@ -1,8 +1,9 @@
 import type { Batches } from '../ledger/batches/batches.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { createKnownInvalid, createNumberClaims } from '../ledger/known-invalid.ts';
+import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { createNumberClaims } from '../ledger/number-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isGone } from '../core/regular-file.ts';
 import { doubtOf } from '../ledger/batches/recall.ts';
 import { isUnderWay } from '../ledger/entry.ts';
-import { createNumberClaims, takenRows } from '../ledger/known-invalid.ts';
+import { createNumberClaims, takenRows } from '../ledger/number-claims.ts';
 import type { Closing, DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';

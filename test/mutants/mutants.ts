@@ -109,14 +109,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'orders of other files that a fix file made another order, in fix files and retries',
-    file: 'src/ledger/known-invalid.ts',
+    file: 'src/ledger/number-claims.ts',
     find: 'if (by && !isMeant) return { row: target, target, by };',
     replace: '',
     tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {
     without: 'orders of which a person made two, of which one comes back later',
-    file: 'src/ledger/known-invalid.ts',
+    file: 'src/ledger/number-claims.ts',
     find: 'one.batch !== owner.batch && one.from !== from',
     replace: 'one.batch !== owner.batch',
     tests: ['test/end-to-end/dead-letters-close.test.ts'],

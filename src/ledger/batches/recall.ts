@@ -6,7 +6,7 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
 import { type Entry, type StoredResult, versionAfter } from '../entry.ts';
-import { renumberedAs, takenRows } from '../known-invalid.ts';
+import { renumberedAs, takenRows } from '../number-claims.ts';
 
 /**
  * A dead letter of a report. `closing`: how it was closed, where its rows may still need a person. `last`: the number that its rows

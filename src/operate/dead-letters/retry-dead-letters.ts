@@ -2,7 +2,7 @@ import type { ListedOrder } from '../../api/list.ts';
 import type { Entry, Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
-import { createNumberClaims } from '../../ledger/known-invalid.ts';
+import { createNumberClaims } from '../../ledger/number-claims.ts';
 import { broughtBefore } from '../../ledger/spellings.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';

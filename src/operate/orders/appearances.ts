@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { newerIn, type SentAs } from '../../ledger/dead-letters.ts';
-import { madeOthers } from '../../ledger/known-invalid.ts';
+import { madeOthers } from '../../ledger/number-claims.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
