@@ -135,6 +135,20 @@ export function otherSpellingIn({ number, message }: { number: string; message: 
   return message.startsWith(start) && to > start.length ? message.slice(start.length, to) : undefined;
 }
 
+/** Codes of problems whose messages name the order that was sent. */
+const SENT_AS: ReadonlySet<string> = new Set([NUMBER_KNOWN, OTHER_SPELLING, ALREADY_CORRECTED]);
+
+/** Whether the texts of a dead letter say that its order was accepted before, with other content or another number. */
+export function isOrdered({ kind, message, problems = [] }: Ordered): boolean {
+  const texts = kind === 'conflict' ? [message] : problems.flatMap((one) => (SENT_AS.has(one.code) ? one.message : []));
+  return texts.some((text) => ORDERED.test(text) && !text.includes('leave this row out of this order'));
+}
+
+type Ordered = { kind: DeadLetterKind; message: string; problems?: readonly { code: string; message: string }[] };
+
+const ORDERED =
+  /^this number is already accepted|^the API already has this number|, which is accepted\b| was already sent as /;
+
 /** What the operator does about a dead letter that is to be corrected (`correct`) or discarded, as lines. `isSent`: its number is accepted. */
 export function openSteps(
   number: string,

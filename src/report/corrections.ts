@@ -1,5 +1,5 @@
 import type { Change, DeadLetter } from '../order/dead-letter.ts';
-import { errorColumnOf } from '../order/fixing.ts';
+import { errorColumnOf, isOrdered } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
@@ -100,25 +100,29 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
   });
 }
 
-/** Which orders were accepted after they needed a person: how many, their numbers, and the numbers that rows without one got. */
-export type Later = { orders: number; of: Set<string>; rows: Set<string> };
+/** Orders that were accepted after they needed a person: how many, their numbers, and those that rows without one got; others that were ordered before. */
+export type Later = { orders: number; of: Set<string>; rows: Set<string>; before: { same: number; other: number } };
 
-export const noneLater = (): Later => ({ orders: 0, of: new Set(), rows: new Set() });
+export const noneLater = (): Later => ({ orders: 0, of: new Set(), rows: new Set(), before: { same: 0, other: 0 } });
 
 /** Numbers kept of each kind. */
 const MOST_LATER = 100_000;
 
-/** Counts a dead letter whose order was accepted since. */
-export function addLater(later: Later, { closed, purchaseOrderNumber: own }: DeadLetter, isRow: boolean): void {
-  if (closed?.waitsIn !== undefined || (closed?.end ?? closed)?.by !== 'accepted') return;
-  if (!isRow) later.orders += 1;
+/** Counts a dead letter whose order was accepted since, or was ordered before. */
+export function addLater(later: Later, letter: DeadLetter, isRow: boolean): void {
+  const { closed, purchaseOrderNumber: own } = letter;
+  const isAccepted = closed?.waitsIn === undefined && (closed?.end ?? closed)?.by === 'accepted';
+  if (!isAccepted && !isRow && isOrdered(letter)) later.before.other += 1;
+  if (!isAccepted) return;
+  later.orders += Number(!isRow);
   const kept = isRow ? later.rows : later.of;
   if (kept.size < MOST_LATER) kept.add(closed?.number || own);
 }
 
-/** How many orders these are; of them, `ofRows` are only rows without a number that became an order. */
-export function acceptedLater({ orders, of, rows }: Later) {
+/** What `report.json` says of them. Without results (`listed` is 0), nobody knows which duplicates are ordered. */
+export function sentFacts({ orders, of, rows, before }: Later, listed: number, duplicates: number) {
   const ofRows = [...rows].filter((one) => !of.has(one)).length;
   const all = orders + ofRows;
-  return all === 0 ? {} : { acceptedLater: { orders: all, ofRows } };
+  const orderedBefore = duplicates + before.other > 0 ? before : undefined;
+  return { ...(all > 0 && { acceptedLater: { orders: all, ofRows } }), ...(listed > 0 && { orderedBefore }) };
 }

@@ -4,7 +4,7 @@ import { iso } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type BroughtBy, type Closings, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
-import { acceptedLater } from './corrections.ts';
+import { sentFacts } from './corrections.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
@@ -70,7 +70,7 @@ export async function refreshReport(
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
   for (const one of fixes) drafts.use(one);
   const kept = isThinned ? fixes.map(({ path }) => basename(path)) : open > 0 ? await fixFilesIn(folder) : [];
-  const complete = { ...report, ...acceptedLater(story.later) };
+  const complete = { ...report, ...sentFacts(story.later, story.listed, report.counts.duplicate) };
   await page.write(reportPage({ report: complete, story, fixFiles: kept }));
   await summary.write(reportJson(complete));
 

@@ -44,8 +44,9 @@ export type Report = {
   counts: { records: number; orders: number } & OutcomeCounts;
   /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
   nameless?: number;
-  /** How many orders were accepted after they needed a person, which `counts` does not say; of them, `ofRows` are rows without a number. */
+  /** What `counts` does not say: orders accepted after they needed a person (`ofRows`: rows without a number), and ordered before. */
   acceptedLater?: { orders: number; ofRows: number };
+  orderedBefore?: { same: number; other: number } | undefined;
   /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */

@@ -3,7 +3,7 @@ import { fileTitle } from '../order/batch.ts';
 import type { BroughtBy, DeadLetter } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn } from '../order/order.ts';
-import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
+import { type DeadLetterKind, DUPLICATE, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { addLater, type Later, noneLater } from './corrections.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
@@ -57,6 +57,7 @@ export function addResult(story: Story, result: OrderResult): void {
   story.listed += 1;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
   story.shownBefore = withResult(story.shownBefore, result);
+  if (result.code === DUPLICATE) story.later.before.same += 1;
   if (needsPerson(outcome)) return;
   const numbers = story.settled.get(outcome) ?? [];
   if (numbers.length < NUMBERS) story.settled.set(outcome, [...numbers, purchaseOrderNumber]);

@@ -7,7 +7,7 @@ import { asWritten } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape } from '../order/record.ts';
-import { CORRECTIONS, type CorrectedOrder } from './corrections.ts';
+import { CORRECTIONS, type CorrectedOrder, sentFacts } from './corrections.ts';
 import { createList } from './dead-letters.ts';
 import { makeFolder, written } from './disk.ts';
 import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
@@ -108,7 +108,8 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
   const nameless = allNameless(story);
   const found = [...shownBeforeTexts(story.shownBefore), ...(leftOut ? leftOutTexts(leftOut) : [])];
   const warnings = [...new Set([...found, ...report.warnings])];
-  return { ...report, ...(nameless === 0 ? {} : { nameless }), ...(leftOut && { leftOut }), warnings };
+  const sent = sentFacts(story.later, story.listed, report.counts.duplicate);
+  return { ...report, ...sent, ...(nameless === 0 ? {} : { nameless }), ...(leftOut && { leftOut }), warnings };
 }
 
 /** Seals the fix file; a table also becomes a workbook, unless that is too large. */

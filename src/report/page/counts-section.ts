@@ -1,6 +1,6 @@
-import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
+import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
-import { isCancelled, type Report } from '../report.ts';
+import type { Report } from '../report.ts';
 import { allNameless, openText, type Story, sumOf } from '../story.ts';
 import { type Html, html, reportLink, visible } from './html.ts';
 
@@ -111,20 +111,4 @@ function absent(shares: readonly Share[]): Html | undefined {
 function lookOf(outcome: Outcome): Look {
   if (needsPerson(outcome)) return 'hatched';
   return outcome === 'accepted' ? 'done' : 'idle';
-}
-
-/** How many orders of a finished file went out, in one sentence; empty where that is clear or a cancelled file says more. */
-export function wentOutText(report: Pick<Report, 'counts' | 'nameless' | 'acceptedLater' | 'cancelledBy'>): string {
-  const { counts, nameless = 0, acceptedLater: { orders: later, ofRows } = { orders: 0, ofRows: 0 } } = report;
-  const [went, all] = [counts.accepted + later, counts.orders - nameless + ofRows];
-  if (went === 0 || counts.accepted === counts.orders || isCancelled(report)) return '';
-  const when =
-    later === 0
-      ? ''
-      : counts.accepted === 0
-        ? ' after corrections'
-        : `: ${count(counts.accepted)} at first and ${count(later)} later`;
-  const known = counts.duplicate === 0 ? '' : `; ${count(counts.duplicate)} had been ordered before`;
-  const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
-  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${when}${known}.`;
 }

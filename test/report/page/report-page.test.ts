@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OTHER_SPELLING, otherSpellingText } from '../../../src/order/fixing.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
+import { sentFacts } from '../../../src/report/corrections.ts';
 import { html } from '../../../src/report/page/html.ts';
 import { reportPage } from '../../../src/report/page/report-page.ts';
 import type { Report } from '../../../src/report/report.ts';
@@ -84,6 +85,62 @@ it('a line says how many orders of the file went out, at first and later', () =>
   expect(textOf(pageOf([done(order(3))]))).not.toContain('went out');
   expect(textOf(pageOf([one]))).not.toContain('went out');
   expect(textOf(pageOf([one, done(order(3))], { state: 'running', finishedAt: null }))).not.toContain('went out');
+});
+
+it('a line counts orders as ordered before that are held because of an accepted order', () => {
+  const conflict = dead(
+    order(2),
+    'conflict',
+    'other-content',
+    'this number is already accepted with different items, x',
+  );
+  const waits = dead(
+    order(3),
+    'conflict',
+    'other-content',
+    'this number is already in progress with different items, x',
+  );
+  const held = (line: number, code: string, message: string) => wrong(order(line), problem(line, { code, message }));
+  const orders = [
+    conflict,
+    waits,
+    held(4, 'other-spelling', 'order PO-4 differs from po-4, which is accepted from "a.csv" with the same items, x'),
+    held(5, 'other-spelling', 'order PO-5 differs from po-5, which is in progress from "a.csv" with the same items, x'),
+    held(
+      6,
+      'already-corrected',
+      'line 6 of a.csv was already sent as PO-60, from b: if PO-6 is the same order, discard it',
+    ),
+    held(7, 'already-corrected', 'line 7 of a.csv was already sent as PO-70, from b: leave this row out of this order'),
+    held(8, 'number-known', 'this number is already accepted from "a.csv". Compare both'),
+    dead(order(9), 'refused', '400', 'this number is already accepted'),
+    done(order(10)),
+  ];
+  const said = (all: readonly ReportedOrder[]) => {
+    const story = newStory();
+    for (const { result, deadLetter } of all) addOrder(story, result, deadLetter);
+    const report = reportOf(all);
+    return textOf(
+      reportPage({
+        report: { ...report, ...sentFacts(story.later, story.listed, report.counts.duplicate) },
+        story,
+        fixFiles: [],
+      }),
+    );
+  };
+  expect(said(orders)).toContain('1 of 9 orders went out; 4 had been ordered before, but not exactly as in this file.');
+  const same = done(order(11), 'duplicate');
+  const unsent = done(order(12), 'duplicate');
+  const with2 = [...orders, { ...same, result: { ...same.result, code: 'duplicate' } }, unsent];
+  expect(said(with2)).toContain(
+    '1 of 11 orders went out; 1 had been ordered before, and 4 more not exactly as in this file.',
+  );
+});
+
+it('a line of a cancelled file says that none of its orders went out', () => {
+  const withdrawn = [done(order(2), 'cancelled'), done(order(3), 'cancelled')];
+  expect(textOf(pageOf(withdrawn))).toContain('0 of 2 orders went out from this file.');
+  expect(textOf(pageOf([...withdrawn, done(order(4))]))).toContain('1 of 3 orders went out from this file.');
 });
 
 it('the lead says that the others are done', () => {
@@ -371,7 +428,9 @@ it('orders that were withdrawn and sent by another file need not be dropped agai
   const shown = (sentElsewhere: number) =>
     textOf(reportPage({ report: reportOf([], { counts }), story: { ...newStory(), sentElsewhere }, fixFiles: [] }));
   expect(shown(1)).toContain('did not send them. 1 was accepted in another file. To send the others, correct');
-  expect(shown(3)).toContain('did not send them. All were accepted in another file. Outcomes');
+  expect(shown(3)).toContain(
+    'did not send them. All were accepted in another file. 0 of 3 orders went out from this file. Outcomes',
+  );
 });
 
 it('a pause names no network error, which is for operators', () => {
