@@ -191,13 +191,8 @@ function unsureProblems(record: RowRecord, rules: RowRules, own: readonly Proble
   const { isGuess, cutOffAt, numberedAt, movedAt, columns } = rules.table;
   const problems = (isGuess ? uncertainFields(record, rules) : []).map((field) => {
     const text = rawOf(record, field, rules);
-    return problemOf(
-      'encoding-unsure',
-      record.place,
-      nameOf(field, rules),
-      text,
-      readingsOf(text, rules.mapping.encoding),
-    );
+    const readings = readingsOf(text, rules.mapping.encoding);
+    return problemOf('encoding-unsure', record.place, nameOf(field, rules), text, readings);
   });
   // What is wrong with a value says more than that it was held before.
   const doubts = record.doubts?.filter(({ field }) => !own.some((one) => one.field === field));
@@ -207,18 +202,20 @@ function unsureProblems(record: RowRecord, rules: RowRules, own: readonly Proble
       columnNumbers(record, nameOf('purchaseOrderNumber', rules), rawOf(record, 'purchaseOrderNumber', rules)),
     );
   const missing = movedAt?.get(record.place.line);
-  if (missing !== undefined && !record.isConfirmed) problems.push(movedValues(record, missing, columns));
+  if (missing !== undefined && !record.isConfirmed) problems.push(...movedValues(record, missing, columns, own));
   if (record.place.line !== cutOffAt) return problems;
   return [...problems, problemOf('cut-off', record.place, columns.header.at(-1) ?? '', record.cells.at(-1) ?? '')];
 }
 
-/** Both readings of a row that may lack an empty cell. */
-function movedValues({ place, cells }: RowRecord, missing: MissingCell, { header, at }: Columns): Problem {
+/** Both readings of a row that may lack an empty cell; none of a quantity in words, which the empty cell would only remove. */
+function movedValues({ place, cells }: RowRecord, gap: MissingCell, { header, at }: Columns, own: readonly Problem[]) {
+  const moved = withMissing(cells, gap);
+  if (moved[at.quantity ?? -1] === '' && own.some(({ field }) => field === header[at.quantity ?? -1])) return [];
   const sent = [at.purchaseOrderNumber, at.articleCode, at.quantity].filter((column) => column !== undefined);
   const reading = (row: readonly string[]) =>
     shorten(sent.map((column) => `${header[column]} ${JSON.stringify(row[column] ?? '')}`).join(', '), 120);
-  const message = `the row can be read as it is (${reading(cells)}), or an empty cell is missing in column ${JSON.stringify(shorten(header[missing.column] ?? '', 60))} (${reading(withMissing(cells, missing))}), because its values then look like those of other rows; insert the empty cell, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is`;
-  return { ...problemOf('two-readings', place, '', ''), message };
+  const message = `the row can be read as it is (${reading(cells)}), or an empty cell is missing in column ${JSON.stringify(shorten(header[gap.column] ?? '', 60))} (${reading(moved)}), because its values then look like those of other rows; insert the empty cell, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is`;
+  return [{ ...problemOf('two-readings', place, '', ''), message }];
 }
 
 /** Checks the unchanged cells, because a letter in one encoding can be a space in another. */

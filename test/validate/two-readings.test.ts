@@ -441,6 +441,21 @@ describe('a row in which an empty cell may have been deleted', () => {
     expect(JSON.stringify(held)).toContain(`an empty cell is missing in column \\"${name}\\"`);
   });
 
+  test.each([['zwölf'], ['1 dozen'], ['twelve']])(
+    'is not one where only its quantity is %j: no cell has to be inserted',
+    async (words) => {
+      const header = 'purchaseOrderNumber,articleCode,quantity,remark';
+      const { orders } = await readText(
+        of(header, '1,A,5,urgent', `2,B,${words},`, '3,C,7,twice a week', '4,D,9,1 box'),
+      );
+      expect(orders.flatMap((one) => (one.valid ? [] : one.problems.map(({ line, code }) => [line, code])))).toEqual([
+        [3, 'not-a-number'],
+      ]);
+      const moved = await messagesOf(of(header, '1,A,5,urgent', '2,8,urgent,', '3,C,7,soon', '4,D,9,soon'));
+      expect(moved.join()).toContain('an empty cell is missing in column "articleCode"');
+    },
+  );
+
   test('names the fields of both readings', async () => {
     const text = of(
       'purchaseOrderNumber,articleCode,description,quantity,price',
