@@ -28,7 +28,7 @@ export function countsSection(report: Report, story: Story): Html | undefined {
 ${bar(present, report)}
 <ul class="counts">${present.map(tile)}</ul>
 ${absent(shares.filter((share) => share.number === 0))}
-${present.map((share) => numbersOf(share, story.settled.get(share.outcome) ?? [], hasLater))}
+${present.map((share) => numbersOf(share, { numbers: story.settled.get(share.outcome) ?? [], hasLater, report }))}
 </section>`;
 }
 
@@ -40,13 +40,28 @@ function titleOf({ counts }: Report, nameless: number): string {
 
 const LONGEST_NUMBER = 64;
 
+/** Numbers in columns; more of them follow as text, so that a page stays small. */
+const IN_COLUMNS = 100;
+
+type Listed = { numbers: readonly string[]; hasLater: boolean; report: Report };
+
 /** The orders that need no person, so that a reader without the report's folder can check them off. */
-function numbersOf({ outcome, number: all }: Share, numbers: readonly string[], hasLater: boolean): Html {
+function numbersOf({ outcome, number: all }: Share, { numbers, hasLater, report }: Listed): Html {
   if (numbers.length === 0) return html``;
   const rest = all - numbers.length;
-  const more = rest > 0 ? html`<p class="more">${count(rest)} more in ${reportLink('results.csv')}.</p>` : undefined;
+  const more = rest > 0 ? moreIn(rest, outcome, report) : undefined;
+  const names = numbers.map((one) => html`<bdi>${visible(one, LONGEST_NUMBER)}</bdi>`);
+  const others = names.slice(IN_COLUMNS).map((one, i) => html`${i === 0 ? '' : ', '}${one}`);
   return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
-<ul class="orders">${numbers.map((one) => html`<li><bdi>${visible(one, LONGEST_NUMBER)}</bdi></li>\n`)}</ul>${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
+<ul class="orders">${names.slice(0, IN_COLUMNS).map((one) => html`<li>${one}</li>\n`)}</ul>${others.length === 0 ? undefined : html`<p class="numbers">${others}</p>`}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
+}
+
+/** Where the numbers are that are too many for the page. */
+function moreIn(rest: number, outcome: Outcome, { batch, help }: Report): Html {
+  const page = 'page of this file in the dashboard';
+  const where = help === undefined ? page : html`<a href="${new URL(`/batches/${batch}`, help).href}">${page}</a>`;
+  const sheet = outcome === 'accepted' ? ' as a spreadsheet with articles and quantities' : '';
+  return html`<p class="more">${count(rest)} more on the ${where}${sheet}, and in ${reportLink('results.csv')} in the folder of reports.</p>`;
 }
 
 /** The bar shows all orders of the file: those without an outcome yet are empty. Without a total there is no bar. */

@@ -373,11 +373,17 @@ it('an outcome that is older than the file is no part of the timeline', () => {
   expect(textOf(pageOf([done(order(2))], { startedAt: '2026-11-21T07:15:30Z' }))).not.toContain('First outcome');
 });
 
-it('the orders that need no person are listed, up to 100 of each outcome', () => {
-  const all = Array.from({ length: 130 }, (_, at) => done(rows(at + 2, [`N-${at}`, 'A', '1'])));
-  const text = textOf(pageOf(all));
-  expect(text).toMatch(/Orders: accepted N-0 N-1 .*N-99 30 more in results\.csv \./);
-  expect(text).not.toContain('N-100');
+it('the orders that need no person are listed, up to 2,000 of each outcome, with the place of the others', () => {
+  const all = (many: number) => Array.from({ length: many }, (_, at) => done(rows(at + 2, [`N-${at}`, 'A', '1'])));
+  const few = textOf(pageOf(all(141)));
+  expect(few).toMatch(/Orders: accepted N-0 N-1 .*N-99 N-100 , N-101 .*, N-140 Timeline/);
+  const page = pageOf(all(2_130), { help: 'https://orders.example/for-clerks' });
+  expect(textOf(page)).toMatch(
+    /, N-1999 130 more on the page of this file in the dashboard as a spreadsheet with articles and quantities, and in results\.csv in/,
+  );
+  expect(page).toMatch(/<a href="https:\/\/orders\.example\/batches\/[^"]+">page of this file/);
+  expect(page.length).toBeLessThan(100_000);
+  expect(textOf(page)).not.toContain('N-2000');
   expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).not.toContain('Orders: ');
 });
 
