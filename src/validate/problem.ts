@@ -191,7 +191,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;
     case 'not-positive':
-      return `${shown} is not above zero; enter a number above zero`;
+      return `${shown} is not above zero; enter a number above zero. If the order is not wanted, discard it in the dashboard or ask your operator to do so`;
     case 'too-large':
       return `${shown} is too large; at most 15 digits are allowed`;
     case 'too-precise':

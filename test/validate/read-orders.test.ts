@@ -538,6 +538,11 @@ describe('the message about', () => {
     ]);
   });
 
+  test('a quantity of 0 may mean that the order is not wanted: its message says that it can be discarded', () => {
+    const { message } = problemOf('not-positive', { line: 2 }, 'quantity', '0');
+    expect(message).toContain('enter a number above zero. If the order is not wanted, discard it in the dashboard');
+  });
+
   test('the advice names the sources where their mappings differ', () => {
     const own = mappingOf({ skipWhere: { Status: 'DRAFT' } });
     const advice = createAdvice((source) => (source === 'erp' ? own : undefined));
