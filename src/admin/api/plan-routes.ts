@@ -5,7 +5,7 @@ import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { acting } from './acts.ts';
 import type { ApiContext } from './api-context.ts';
 import { letterFilter } from './dead-letter-routes.ts';
-import { PLAN_ACTIONS, type Plan, type PlanAction } from './plans.ts';
+import { PLAN_ACTIONS, type Plan, type PlanAction, titleOf } from './plans.ts';
 import { readQuery } from './query.ts';
 import { inProgressToo } from './rows-elsewhere.ts';
 
@@ -97,10 +97,11 @@ export async function runPlan(
   { expect, confirm }: { expect: number; confirm?: string },
   principal: Principal | undefined,
 ): Promise<Plan> {
-  const { action, count } = api.plans.find(id);
-  const request = { on: counted(count, 'dead letter'), ...(confirm === undefined ? {} : { confirm }) };
-  const { plan } = await acting(`${action} in bulk`, request, principal, api, async (context) => {
-    return { plan: api.plans.run(id, expect, context), text: `${counted(count, 'order')} planned` };
+  const found = api.plans.find(id);
+  const { what, on } = titleOf(found);
+  const request = { on, ...(confirm === undefined ? {} : { confirm }) };
+  const { plan } = await acting(what, request, principal, api, async (context) => {
+    return { plan: api.plans.run(id, expect, context), text: `${counted(found.count, 'order')} planned` };
   });
   return plan;
 }

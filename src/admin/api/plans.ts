@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { counted } from '../../core/format.ts';
+import { count, counted } from '../../core/format.ts';
 import { deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import {
   judgeRetries,
@@ -9,7 +9,7 @@ import {
   retryDeadLetters,
 } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
+import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { firstItems, itemsIn } from '../../order/order.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -100,12 +100,14 @@ export function createPlans(readList: ReadList) {
     if (found.state !== 'ready') throw planNotReady(found);
     if (expect !== found.count) throw otherCount(found.count);
     found.state = 'running';
-    carryOut(found, readList, context).then(
-      () => {
-        if (found.state === 'running') found.state = 'finished';
-      },
-      (error: unknown) => Object.assign(found, { state: 'failed', trouble: toError(error).message }),
-    );
+    carryOut(found, readList, context)
+      .then(
+        () => Object.assign(found, found.state === 'running' && { state: 'finished' }),
+        (error: unknown) => Object.assign(found, { state: 'failed', trouble: toError(error).message }),
+      )
+      .then(() => recorded(titleOf(found), context, async () => ({ text: resultText(found) })))
+      // Redis is not reachable: the history of each order has what was done with it.
+      .catch(() => undefined);
     return found;
   }
 
@@ -117,6 +119,20 @@ export function createPlans(readList: ReadList) {
   }
 
   return { plan, run, stop, find };
+}
+
+/** A plan among the actions of people, when it begins and when it ends. */
+export function titleOf({ action, count }: Pick<Plan, 'action' | 'count'>) {
+  return { what: `${action} in bulk`, on: counted(count, 'dead letter') };
+}
+
+const ENDS: Partial<Record<Verdict, string>> = { retried: 'sent again', asked: 'looked up again', found: 'accepted' };
+
+/** What became of the planned dead letters: `38 discarded, 2 settled`. */
+function resultText({ items, trouble }: Plan): string {
+  const planned = items.filter(({ verdict }) => DOES.has(verdict));
+  const ends = Map.groupBy(planned, ({ result }) => (result ? (ENDS[result] ?? result) : 'not reached'));
+  return [...[...ends].map(([end, all]) => `${count(all.length)} ${end}`), ...(trouble ? [trouble] : [])].join(', ');
 }
 
 /** What an action would do with each dead letter. */
