@@ -99,11 +99,17 @@ export function discardedAgain(letters: readonly ToDiscard[], nameless = 0): str
   const rows = nameless === 0 ? '' : ' The next file with a row without an order number needs a person again.';
   const taken = letters.filter(isTaken).length;
   if (taken === 0) return `${DISCARDED_AGAIN}${rows}`;
-  return taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
+  const text = taken === letters.length ? DISCARDED_TAKEN : `${DISCARDED_AGAIN} ${SOME_TAKEN}${rows}`;
+  return letters.some(isSpelled) ? text.replace(' number is ', ' number is, in this or another spelling, ') : text;
 }
 
-const isTaken = ({ kind, already, problems = [] }: ToDiscard): boolean =>
-  kind === 'conflict' || already !== undefined || problems.some(({ code }) => code === NUMBER_KNOWN);
+const isSpelled = ({ problems = [] }: ToDiscard): boolean => problems.some(({ code }) => code === OTHER_SPELLING);
+
+const isTaken = (letter: ToDiscard): boolean =>
+  letter.kind === 'conflict' ||
+  letter.already !== undefined ||
+  isSpelled(letter) ||
+  (letter.problems ?? []).some(({ code }) => code === NUMBER_KNOWN);
 
 /** Problem code of an order with errors whose number another file has, accepted or in progress. */
 export const NUMBER_KNOWN = 'number-known';

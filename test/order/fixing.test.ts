@@ -157,3 +157,10 @@ it('a row without an order number is not said to be sent again when it was disca
   expect(discardedAgain(rows, 1)).toMatch(/can send it: .* The next file with a row without an order number needs/);
   expect(discardedAgain(rows)).not.toContain('row');
 });
+
+it('an order held for another spelling of its number is not said to be sent by the next file', () => {
+  const held = { kind: 'invalid' as const, problems: [{ code: 'other-spelling' }] };
+  const cannot = 'cannot send it while its number is, in this or another spelling, accepted or in progress.';
+  expect(discardedAgain([held])).toBe(`A file that brings a discarded order again ${cannot}`);
+  expect(discardedAgain([held, { kind: 'invalid' }])).toContain('Those whose number is, in this or another spelling,');
+});
