@@ -150,6 +150,7 @@ it('the history of a corrected order shows its first file, the changed value and
   expect((await person.call('GET', '/corrections?end=lost')).body['code']).toBe('parameter-wrong');
   const page = await person.page(`/corrections?end=accepted&day=${day}&who=${who}&q=PO-1`);
   expect(page.text).toContain('<option value="accepted" selected>');
+  expect(page.text).toContain('<option value="inDoubt">in doubt</option>');
   expect(page.text).toContain('<li>quantity: none → 7</li>');
 });
 

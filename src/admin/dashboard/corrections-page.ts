@@ -31,7 +31,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     dayFields(url),
     textField(url, 'who', 'Person'),
     textField(url, 'q', 'Order, changed value or file'),
-    select(url, 'kind', 'What was wrong', KINDS),
+    select(url, 'kind', 'What was wrong', KINDS, KINDS.map(outcomeWord)),
     select(url, 'end', 'What happened', ENDINGS, ['accepted', 'discarded', 'something else']),
   ]);
   const recorded = await recordedSoon(items, api);
@@ -47,7 +47,7 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
 ${form}
 ${unread === 0 ? undefined : html`<p role="status">Older reports are being read: ${unread} left.</p>`}
 ${rows.length === 0 ? undefined : html`<p>${rangeText(before, items.length, total)}, the newest first. Download all that match: ${link(listPath(url, '/corrections.xlsx', SETTLED_FILTERS), 'as a spreadsheet')} · ${link(listPath(url, '/corrections.csv', SETTLED_FILTERS), 'as CSV')}</p>`}
-${rows.length === 0 ? html`<p>No corrections match.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
+${rows.length === 0 ? html`<p>No corrections match${unread === 0 ? '' : ' so far'}.</p>` : table('Corrections', ['settled', 'person', 'order', 'where it was wrong', 'what happened'], rows)}
 ${nextLink(url, next)}`;
   return { title: 'Corrections', body };
 }
