@@ -87,6 +87,11 @@ it('the page plans and discards what the filter selects, without JavaScript', as
   );
   await person.submit(`${to}/run`, { expect: '1' });
   await until('the result', async () => (await person.page(to)).text.includes('<h2>Results</h2>'));
+  const done = await until('the record', async () => {
+    const { text } = await person.page('/environment');
+    return text.includes('1 discarded') && text;
+  });
+  expect(done).toMatch(/discard in bulk.*1 discarded.*discard in bulk.*1 order planned/s);
   await until('the list', async () => {
     const { body } = await person.call('GET', '/dead-letters?kind=invalid');
     return (
@@ -186,6 +191,12 @@ it('a conflict counts as in another file, with what differs; a plan says which n
   });
   const already = 'this number is known with A × 1, and this file has A × 9; 1 other item is equal';
   expect(marked).toMatchObject({ already: 1, items: [{ purchaseOrderNumber: 'PO-40', kind: 'conflict', already }] });
+  const { text: list } = await person.page('/dead-letters?q=old.csv');
+  expect([list.includes('>Send again…<'), list.includes('>Discard…<')]).toEqual([false, true]);
+  const again = await person.submit('/plans', { action: 'retry', q: 'old.csv', back: '/dead-letters' });
+  expect((await person.page(again.headers.get('location') ?? '')).text).toContain(
+    'skipped: its number was sent with other items. Agree with the supplier, then discard it',
+  );
   const textOf = async (filter: Record<string, string>) => {
     const planned = await person.submit('/plans', { action: 'discard', back: '/dead-letters', ...filter });
     return (await person.page(planned.headers.get('location') ?? '')).text;

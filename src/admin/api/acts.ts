@@ -16,6 +16,7 @@ import { pauseDelivery, pauseJson, resumeDelivery, resumedText } from '../../ope
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict, orderInProgress } from '../../operate/orders/discard-order.ts';
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
+import { fileTitle } from '../../order/batch.ts';
 import type { Principal } from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
 import { readLetter } from './dead-letter-routes.ts';
@@ -89,7 +90,7 @@ async function cancel(context: OperatorContext, { on }: Request): Promise<Done> 
     return { document: { batch: batch.batch, ...end }, text };
   }
   const end = await cancelBatch(batch, context);
-  const text = cancelledText(batch, end, LISTED_ON_PAGE);
+  const text = cancelledText({ batch: fileTitle({ ...batch, file: batch.name }) }, end, LISTED_ON_PAGE);
   // Orders that may have been sent can still be accepted.
   const isOpen = end.underWay > 0;
   return { document: { batch: batch.batch, ...end }, text, isInVain: isInVain(end), isOpen };
@@ -100,7 +101,7 @@ const RETRIED: Record<RetryVerdict, string> = {
   asked: "is looked up in the API's list again",
   found: "is accepted: the API's list shows it",
   invalid: 'failed a check and must be corrected',
-  'number-taken': 'is not sent: its number belongs to another order',
+  'number-taken': 'is not sent: its number was sent already, with other items',
   'other-spelling': 'is not sent: another file brought its number in other case, spaces or leading zeros',
   corrected: 'is not sent: a fix file brought its rows back as another order',
   'under-way': 'is being sent already',

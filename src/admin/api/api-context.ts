@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
+import { iso } from '../../core/format.ts';
 import { createItemLists } from '../../operate/batches/item-list.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { readInTurn } from '../../operate/delivery/api-list.ts';
@@ -112,7 +113,7 @@ function openPeople(base: Omit<OperatorContext, 'operator'>, { partner, sources,
   }
 
   const uploads = createUploads(base, { take: sources.take, readList });
-  return { readList, corrections, uploads, needIntake, plans: createPlans(readList), notes: createNotes() };
+  return { readList, corrections, uploads, needIntake, plans: createPlans(readList), notes: createNotes(base.store) };
 }
 
 async function disposeOf(...parts: readonly AsyncDisposable[]): Promise<void> {
@@ -171,12 +172,13 @@ export type Note = { text: string; isGood: boolean; isOpen?: boolean; link?: { p
 
 const NOTES = 200;
 
-function createNotes() {
-  const kept = new Map<string, Note>();
+function createNotes({ time }: Pick<OperatorContext, 'store'>['store']) {
+  const kept = new Map<string, Note & { at: string }>();
   return {
     keep(note: Note): string {
       const id = randomUUID();
-      kept.set(id, note);
+      // The page may be loaded again much later.
+      kept.set(id, { ...note, at: iso(time.now()) });
       const [oldest] = kept.keys();
       if (kept.size > NOTES && oldest !== undefined) kept.delete(oldest);
       return id;

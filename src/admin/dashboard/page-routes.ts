@@ -80,7 +80,7 @@ export async function showPage(api: ApiContext, request: AdminRequest, render: R
     const tone = note?.isGood ? (note.isOpen ? 'doubt' : 'good') : 'bad';
     const shown =
       note &&
-      html`<p class="note ${tone}" role="status">${note.text} ${note.link && link(note.link.path, note.link.says)}</p>`;
+      html`<p class="note ${tone}" role="status">${note.text} ${note.link && link(note.link.path, note.link.says)} <span class="quiet">${timeText(note.at)}</span></p>`;
     const { live } = page;
     const body = html`${shown}<div data-source="${live?.address}" data-shape="${live && shapeOf(live.document)}">${page.body}</div>`;
     const reply = framePage({ title: page.title, body, header, path: url.pathname, scripts }, page.status ?? status);

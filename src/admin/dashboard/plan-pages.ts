@@ -15,10 +15,11 @@ import { actForm, badge, cell, letterPath, link, table } from './parts.ts';
 
 /**
  * Begins a plan for every dead letter that the filters of the list select. `kinds`: how many of each kind. Orders that failed
- * a check are corrected first: none can be sent again as it is.
+ * a check or are in conflict cannot be sent again as they are.
  */
-export function planForm(url: URL, total: number, { invalid = 0 }: { invalid?: number }): Html {
-  const retry = invalid < total ? html`<button name="action" value="retry">Send again…</button>` : undefined;
+export function planForm(url: URL, total: number, kinds: { invalid?: number; conflict?: number }): Html {
+  const { invalid = 0, conflict = 0 } = kinds;
+  const retry = invalid + conflict < total ? html`<button name="action" value="retry">Send again…</button>` : undefined;
   const filters = LETTER_FILTERS.flatMap((name) => {
     const value = url.searchParams.get(name);
     return value ? [html`<input type="hidden" name="${name}" value="${value}">`] : [];
@@ -52,7 +53,7 @@ const WORDS: Record<PlanItem['verdict'], string> = {
   found: "accepted: the API's list has it",
   discarded: 'discarded',
   invalid: 'skipped: failed a check. Correct it',
-  'number-taken': 'skipped: the number belongs to another order',
+  'number-taken': 'skipped: its number was sent with other items. Agree with the supplier, then discard it',
   'other-spelling': 'skipped: sent in another spelling of its number',
   'under-way': 'skipped: being sent',
   corrected: 'skipped: a correction was sent',
