@@ -190,7 +190,7 @@ describe('files of a report', () => {
 
   it('the page is a download without links to files that are not with it, and says where they are', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/batches/${batch}/files/report.html`);
-    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+-report\.html"/);
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+\.csv\.report\.html"/);
     const [page, saved] = [await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'), await answer.text()];
     const links = (text: string) => [...text.matchAll(/ href="([^"]*)"/g)].map(([, address]) => address ?? '');
     expect(links(page)).toContain('dead-letters.csv');

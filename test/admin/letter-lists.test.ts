@@ -71,7 +71,10 @@ it('orders that need a person, and corrections, are spreadsheets with the filter
     return reply.headers.get('content-disposition');
   };
   expect(await nameOf(last, 'dead-letters.xlsx')).toBe('attachment; filename="open.csv.fix.xlsx"');
-  expect(await nameOf(batch, 'results.csv')).toMatch(/^attachment; filename="inbox-week-[0-9a-f]{8}-results\.csv"$/);
+  expect(await nameOf(batch, 'results.csv')).toBe(
+    'attachment; filename="_week.csv.results.csv"; filename*=UTF-8\'\'%3Dweek.csv.results.csv',
+  );
+  expect(await nameOf(last, 'report.html')).toBe('attachment; filename="open.csv.report.html"');
   expect((await person.page(`/batches/${last}`)).text).toContain('>fix file open.csv.fix.xlsx</a>');
 
   const differs = 'this number is known with A × 1, and this file has A × 9';

@@ -10,6 +10,7 @@ import { countNeedingPerson, countSettled, needsPerson, OUTCOMES } from '../../o
 import { fixNameFor } from '../../report/fix-copies.ts';
 import { FIX_FILE_NAMES } from '../../report/fix-file/fix-file.ts';
 import { pageAlone } from '../../report/page/html.ts';
+import { besideName } from '../../report/place-file.ts';
 import type { Find } from '../../report/read-corrections.ts';
 import { jsonReply, type Reply, type Route } from '../http/route.ts';
 import type { BatchRow, BatchRowFilter } from '../read-model/batch-table.ts';
@@ -213,8 +214,9 @@ async function fileReply({ base }: ApiContext, batch: string, name: string): Pro
     throw noFile(batch, name);
   });
   const fixNameOf = (one: string) => (file === undefined ? one : fixNameFor(file, one));
-  const isFix = file !== undefined && FIX_FILE_NAMES.some((one) => one === name);
-  const saved = isFix ? fixNameOf(name) : `${batch.replace(/^\d{8}T\d{6}Z-/, '').slice(-80)}-${name}`;
+  const isFix = FIX_FILE_NAMES.some((one) => one === name);
+  const saved =
+    file === undefined ? `${batch}-${name}` : isFix ? fixNameOf(name) : besideName(basename(file), `.${name}`, 1);
   const headers = { 'content-disposition': attachment(saved) };
   if (name === 'report.html') {
     await using page = handle;
