@@ -85,7 +85,7 @@ export function columnNumbers(row: { place: Place; cells: readonly string[] }, f
 
 /** A row with the label of a totals row, and nothing else that can be ordered. */
 export function totalsRow(row: { place: Place; cells: readonly string[] }, field: string, total: TotalLabel): Problem {
-  const message = `${JSON.stringify(shorten(total.label, 60))} reads like the label of a totals row, and the row (${filledCells(row.cells)}) has ${total.lacks}; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. For your operator: ${skipRowsFor(total.label)} in the mapping of the source leaves out such rows`;
+  const message = `${JSON.stringify(shorten(total.label, 60))} reads like the label of a totals row, and the row (${filledCells(row.cells)}) has ${total.lacks}; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. Only a totals row whose quantity is the sum of the rows above it is left out automatically. For your operator: ${skipRowsFor(total.label)} in the mapping of the source leaves out such rows`;
   return { ...problemOf('total-row', row.place, field, total.label), message };
 }
 function sentence(fault: Fault, field: string, detail: string): string {

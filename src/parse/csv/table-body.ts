@@ -237,13 +237,18 @@ function warningsOf(counts: Record<Skipped, number>, named: readonly string[]): 
     ...counted(counts.blank, 'row without any value was', 'rows without any value were'),
     ...counted(counts.head, 'repeated header was', 'repeated headers were'),
     ...counted(counts.rule, 'separator line was', 'separator lines were'),
-    ...counted(counts.total, 'totals row was', 'totals rows were'),
+    ...counted(
+      counts.total,
+      'totals row was',
+      'totals rows were',
+      ' (marked with stars, or the sum of the rows above)',
+    ),
     ...counted(counts.pattern, 'row that matches skipRows was', 'rows that match skipRows were'),
     ...named,
   ];
 }
 
-function counted(rows: number, one: string, several: string): string[] {
+function counted(rows: number, one: string, several: string, why = ''): string[] {
   if (rows === 0) return [];
-  return [rows === 1 ? `One ${one} skipped.` : `${rows} ${several} skipped.`];
+  return [rows === 1 ? `One ${one} skipped${why}.` : `${rows} ${several} skipped${why}.`];
 }

@@ -224,7 +224,7 @@ First order as it would be sent:
     const text = 'purchaseOrderNumber;x;articleCode;quantity;y\n1;;A;5;\n;;;Summe 750 Positionen;\n';
     const { out } = await check({ 'sum.csv': text });
     expect(out.match(/^sum\.csv:3: .*$/gm)).toEqual([
-      'sum.csv:3: quantity: "Summe 750 Positionen" reads like the label of a totals row, and the row ("Summe 750 Positionen") has neither an order number nor an article; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. For your operator: skipRows: ["^Summe"] in the mapping of the source leaves out such rows',
+      'sum.csv:3: quantity: "Summe 750 Positionen" reads like the label of a totals row, and the row ("Summe 750 Positionen") has neither an order number nor an article; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. Only a totals row whose quantity is the sum of the rows above it is left out automatically. For your operator: skipRows: ["^Summe"] in the mapping of the source leaves out such rows',
     ]);
   });
 
