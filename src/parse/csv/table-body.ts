@@ -231,24 +231,20 @@ function isSame(row: Row, header: Row): boolean {
   return header.cells.every((cell, index) => cell.trim() === (row.cells[index] ?? '').trim());
 }
 
+const TOTAL = '(marked with stars, or the sum of the rows above)';
+
 function warningsOf(counts: Record<Skipped, number>, named: readonly string[]): string[] {
   return [
     ...counted(counts.title, 'row above the header was', 'rows above the header were'),
     ...counted(counts.blank, 'row without any value was', 'rows without any value were'),
     ...counted(counts.head, 'repeated header was', 'repeated headers were'),
     ...counted(counts.rule, 'separator line was', 'separator lines were'),
-    ...counted(
-      counts.total,
-      'totals row was',
-      'totals rows were',
-      ' (marked with stars, or the sum of the rows above)',
-    ),
+    ...counted(counts.total, `totals row ${TOTAL} was`, `totals rows ${TOTAL} were`),
     ...counted(counts.pattern, 'row that matches skipRows was', 'rows that match skipRows were'),
     ...named,
   ];
 }
 
-function counted(rows: number, one: string, several: string, why = ''): string[] {
-  if (rows === 0) return [];
-  return [rows === 1 ? `One ${one} skipped${why}.` : `${rows} ${several} skipped${why}.`];
+function counted(rows: number, one: string, several: string): string[] {
+  return rows === 0 ? [] : [rows === 1 ? `One ${one} skipped.` : `${rows} ${several} skipped.`];
 }
