@@ -146,7 +146,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   .group header { margin-bottom: 0.4rem; } .group + .group { margin-top: 0.5rem; } .tally { margin: 0; }
   .next, .group { padding: 0.5rem 0 0; border: 0; border-top: 1px solid var(--rule); border-radius: 0; }
   .next .command, .next code { padding-inline: 0; }
-  .group header, h2, .command, .stops li, footer dl > div { break-inside: avoid; }
+  .group header, h2, tr, .command, .stops li, footer dl > div { break-inside: avoid; }
   h2, .group header, .line { break-after: avoid; } .more, .next .command, footer > p, footer dl > :nth-child(n+5) { break-before: avoid; }
   p, .next li, td > div { orphans: 3; widows: 3; } colgroup:has(.prose) col.data:not(.items) { width: 16%; }
   details::details-content { content-visibility: visible; height: auto; }

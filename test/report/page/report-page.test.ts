@@ -143,6 +143,11 @@ it('a line of a cancelled file says that none of its orders went out', () => {
   expect(textOf(pageOf([...withdrawn, done(order(4))]))).toContain('1 of 3 orders went out from this file.');
 });
 
+it('a printed row of a table is not split across two pages', () => {
+  const print = pageOf([done(order(2))]).split('@media print')[1] ?? '';
+  expect(print).toMatch(/[,{] tr[^{}]*\{ break-inside: avoid; \}/);
+});
+
 it('the lead says that the others are done', () => {
   const one = dead(order(2), 'refused', '400', 'No');
   expect(textOf(pageOf([one, done(order(3))]))).toContain('The other order is done.');
