@@ -137,6 +137,13 @@ describe('every page', () => {
     );
   });
 
+  it('shows all links of its navigation on a phone', async () => {
+    const css = await page('/assets/dashboard.css');
+    const rules = [...css.matchAll(/^ *nav(?: a\S*)? \{[^}]*\}/gm)].map(([rule]) => rule).join('\n');
+    expect(rules).toContain('flex-wrap: wrap');
+    expect(rules).not.toMatch(/nowrap|overflow-x|sticky/);
+  });
+
   it('ends its navigation with the help, whose links within it and pictures work without a script', async () => {
     const overview = await page('/');
     const [, links = ''] = /<nav aria-label="Pages">(.*?)<\/nav>/s.exec(overview) ?? [];
