@@ -99,8 +99,9 @@ export type ErrorGroup = {
   taken: number;
   /** How many of the open ones are rows without a number that an order of another file may have already. */
   takenRows: number;
-  /** How many of them came back and need a person in a newer batch, or are in progress there. */
+  /** How many of them came back and need a person in a newer batch, or are in progress there (`brought`). */
   waiting: number;
+  brought: number;
   firstAt: string;
   lastAt: string;
   orders: AffectedOrder[];
@@ -121,6 +122,7 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter, by?: Broug
   const group = groupOf(groups, deadLetter);
   group.count += 1;
   if (isNameless(deadLetter)) group.nameless += 1;
+  group.brought += Number(by !== undefined);
   if (deadLetter.closed?.waitsIn !== undefined || by !== undefined) group.waiting += 1;
   else if (deadLetter.closed !== undefined) group.closed += 1;
   else if (deadLetter.problems?.some(({ code }) => code === NUMBER_KNOWN)) group.taken += 1;
@@ -242,6 +244,6 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(deadLetter: DeadLetter, sample: { signature: string; code: string; message: string }): ErrorGroup {
   const { kind, lastAt } = deadLetter;
-  const none = { count: 0, nameless: 0, closed: 0, taken: 0, takenRows: 0, waiting: 0, orders: [] };
+  const none = { count: 0, nameless: 0, closed: 0, taken: 0, takenRows: 0, waiting: 0, brought: 0, orders: [] };
   return { kind, ...sample, ...none, articles: new Map(), firstAt: seenFrom(deadLetter), lastAt };
 }

@@ -180,6 +180,7 @@ it('a row without a number is not open in its report while the fix file that mad
     /2 orders and 1 row without an order number are being corrected in "week\.fix\.csv", which is not finished yet/,
   );
   expect(said).toMatch(/being corrected in week\.fix\.csv \(batch \S+\) as PO-33/);
+  expect(await report()).toMatch(/<span class="tag calm">invalid<\/span> <span class="tag calm">all being corrected</);
   expect(said).not.toMatch(/as PO-3[12]/);
   expect(said).not.toMatch(/Correct \d|Enter the order number in every row/);
   await place.run(['resume']);

@@ -51,7 +51,7 @@ function groupCard(group: ErrorGroup, most: number, isOver: boolean): Html {
   const isSettled = group.closed === group.count;
   return html`<article class="group${isSettled ? ' settled' : ''}">
 <header><h3>${sampleOf(group)}</h3>
-<p class="tally">${tallyOf(group)} <span class="tag">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
+<p class="tally">${tallyOf(group)} <span class="tag${group.closed + group.brought === group.count ? ' calm' : ''}">${group.kind === 'conflict' ? 'in conflict' : outcomeWord(group.kind)}</span>${settledTag(group)}</p>
 ${articlesIn(group)}${unnamedItem(group)}<p class="soft">${codeText(group.code)} ${seen(group)}</p></header>
 ${listing(first, columns)}
 ${rest.length === 0 ? undefined : html`<details><summary>${count(rest.length)} more</summary>${listing(rest, columns)}</details>`}
@@ -63,8 +63,7 @@ ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.le
 function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html | undefined {
   const hasSeveral = all.some(({ refusedItems }) => refusedItems.includes(', '));
   if (kind !== 'refused' || !hasSeveral || [...articles.keys()].some((one) => message.includes(one))) return undefined;
-  return html`<p>The API refused the complete order and does not say which item: check all items.</p>
-`;
+  return html`<p>The API refused the complete order and does not say which item: check all items.</p>\n`;
 }
 
 /** Articles of a group that the page names. */
@@ -92,9 +91,10 @@ function tallyOf({ count: total, nameless }: ErrorGroup): Html {
   return nameless === total ? rows : html`${named} and ${rows}`;
 }
 
-function settledTag(group: ErrorGroup): Html | undefined {
-  if (group.closed === 0) return undefined;
-  return html` <span class="tag calm">${group.closed === group.count ? 'all' : count(group.closed)} settled since</span>`;
+function settledTag({ closed, brought, count: all }: ErrorGroup): Html {
+  const tag = (some: number, text: string) =>
+    some > 0 ? html` <span class="tag calm">${some === all ? 'all' : count(some)} ${text}</span>` : undefined;
+  return html`${tag(closed, 'settled since')}${tag(brought, 'being corrected')}`;
 }
 
 function sampleOf(group: ErrorGroup): string {

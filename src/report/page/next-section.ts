@@ -167,7 +167,7 @@ function stepsElsewhere({ waiting }: Story): Html[] {
     .slice(0, BATCHES_SHOWN)
     .map(
       ([batch, { count: number, nameless, settled, file }]) =>
-        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} ${cameBack(number, settled)} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.${settled > 0 && settled < number ? ` ${count(settled)} of them ${settled === 1 ? 'was' : 'were'} settled before; what came back was not accepted.` : ''}`,
+        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} ${cameBack(number, settled)} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report. If that report says that nothing needs you now, a correction is in progress there: wait for it.${settled > 0 && settled < number ? ` ${count(settled)} of them ${settled === 1 ? 'was' : 'were'} settled before; what came back was not accepted.` : ''}`,
     );
 }
 

@@ -639,6 +639,9 @@ describe('settled dead letters', () => {
     expect(text).toContain('6 PO-6 still open in c.csv (batch B-9 ) , where its rows came back');
     expect(text).toContain('1 order came back and still waits in c.csv (batch B-9 ) .');
     expect(text).toMatch(/Continue with the newer report\..*Correct 1 order\./);
+    expect(text).toContain(
+      'If that report says that nothing needs you now, a correction is in progress there: wait for it.',
+    );
   });
 
   it('say a number only of the file that has it, where a later file settled the order', () => {
