@@ -176,7 +176,7 @@ it('the page Batches links both lists with its filters, and says why one is refu
   expect([led.status, led.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/batches\?q=late&note=/)]);
   const shown = await person.page(led.headers.get('location') ?? '');
   expect(shown.text).toMatch(
-    /class="note bad" role="status">1 file is not finished, .*late\.csv.* <a href="\/batches\?q=late&amp;state=finished">List the finished files<\/a><\/p>/,
+    /class="note bad" role="status">1 file is not finished, .*late\.csv.* <a href="\/batches\?q=late&amp;state=finished">List the finished files<\/a> <span class="quiet"><time /,
   );
   expect(shown.text).toContain('<option value="finished">finished, also cancelled</option>');
   expect((await download('state=finished')).rows).toHaveLength(7);

@@ -60,6 +60,7 @@ async function printDocument(
       articles: _articles,
       taken: _taken,
       takenRows: _rows,
+      brought: _brought,
       waiting,
       closed,
       ...group
