@@ -58,6 +58,25 @@ it('files in progress that correct orders are looked up together for many orders
   expect(await read('report.html')).toContain('3 orders are being corrected in');
 });
 
+it('what was ordered before is counted when the report is written, and stays when its results have expired', async () => {
+  const same = done(rows(7, ['5', 'A', '1']), 'duplicate');
+  const message = 'this number is already accepted with different items, from "a.csv"';
+  const orders = [
+    ...mixed,
+    { ...same, result: { ...same.result, code: 'duplicate' } },
+    dead(rows(8, ['6', 'A', '1']), 'conflict', 'other-content', message),
+  ];
+  const before = async () => (JSON.parse(await read('report.json')) as { orderedBefore?: object }).orderedBefore;
+  await writeReport(inputOf(folder, orders));
+  expect(await before()).toEqual({ same: 1, other: 1 });
+  await refreshReport(folder, { open: 3 }, close('3'));
+  expect(await before()).toEqual({ same: 1, other: 1 });
+  await rm(join(folder, 'results.csv'));
+  await refreshReport(folder, { open: 2 }, close('3', '6'));
+  expect(await before()).toEqual({ same: 1, other: 1 });
+  expect(await read('report.html')).toContain('; 1 had been ordered before, and 1 more not exactly as in this file.');
+});
+
 it('the timeline does not change', async () => {
   await writeReport(inputOf(folder, mixed));
   const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];
