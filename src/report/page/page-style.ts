@@ -92,7 +92,7 @@ col.prose ~ col.story:last-child { width: 36%; } colgroup:has(.prose ~ .story) c
 .wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items) { width: 14%; } col.items { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
-.numbers { margin-top: 0.4rem; font: 0.85rem/1.6 var(--mono); }
+.numbers { margin-top: 0.4rem; font: 0.85rem/1.6 var(--mono); } .numbers bdi { display: inline-block; max-width: 100%; }
 .orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
 .command span { display: inline-block; max-width: 100%; }

@@ -388,6 +388,7 @@ it('the orders that need no person are listed, up to 2,000 of each outcome, with
   );
   expect(page).toMatch(/<a href="https:\/\/orders\.example\/batches\/[^"]+">page of this file/);
   expect(page.length).toBeLessThan(100_000);
+  expect(page).toContain('.numbers bdi { display: inline-block;');
   expect(textOf(page)).not.toContain('N-2000');
   expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).not.toContain('Orders: ');
 });
