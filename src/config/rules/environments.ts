@@ -107,9 +107,24 @@ function growing(key: string, { initial, max }: { initial: number; max: number }
 }
 
 /** What other machines can reach or read: the admin port and the connection to Redis. */
-export const exposureRule: Rule = ({ admin, redis }, { env }) => {
-  return { problems: openAdmin(admin, env), warnings: redisDoubts(redis, env) };
+export const exposureRule: Rule = ({ admin, redis, environments }, { env }) => {
+  const problems = [...openAdmin(admin, env), ...takenPort(admin, environments)];
+  return { problems, warnings: redisDoubts(redis, env) };
 };
+
+/** An API on this machine has a port of its own. */
+function takenPort(admin: Readable['admin'], environments: Readable['environments']): Finding[] {
+  const here = ['localhost', admin?.host];
+  const taken = environments.flatMap(([name, environment]) =>
+    (['baseUrl', 'authUrl'] as const).flatMap((key) => {
+      const { hostname, port } = new URL(environment[key] ?? 'https://none');
+      return here.includes(hostname) && port === String(admin?.port) ? [`environments.${name}.${key}`] : [];
+    }),
+  );
+  if (taken[0] === undefined) return [];
+  const message = `${admin?.port} is the port of ${taken[0]}`;
+  return [{ path: ['admin', 'port'], message, hint: 'give the admin port another number' }];
+}
 
 function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
   if (admin === undefined || isLoopback(admin.host)) return [];
