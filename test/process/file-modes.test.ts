@@ -204,9 +204,12 @@ describe.runIf(canRunAsOwner)('a dropped file of another user without read permi
     expect(source.ignored.total).toBe(7);
     expect(source.ignored.entries).toHaveLength(5);
     expect(source.ignored.entries[0]).toEqual({ name: 'orders.csv', kind: 'no read permission' });
-    const text = /orders\.csv \(no read permission\), .* and 2 more\n.*Give the user that runs po-sync read permission/;
-    expect((await home.run('status')).out).toMatch(text);
-    expect((await home.run('doctor')).out).toMatch(new RegExp(`warn +inbox inbox +not read: ${text.source}`));
+    const [named, remedy] = [
+      'orders\\.csv \\(no read permission\\), .* and 2 more',
+      'Give the user that runs po-sync read permission',
+    ];
+    expect((await home.run('status')).out).toMatch(new RegExp(`${named}\\n.*${remedy}`));
+    expect((await home.run('doctor')).out).toMatch(new RegExp(`warn +inbox inbox +not read: ${named}.*${remedy}`));
     await chmod(file, 0o644);
     // Like every file that waits, it is named above.
     expect((await home.run('status')).out.split('Not read')[1]).not.toContain('orders.csv');

@@ -90,7 +90,7 @@ async function endOf(setup: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 
 /** A command in another terminal, as the README describes it. */
 async function command(...args: string[]): Promise<string> {
-  const line = `. data/sandbox/env && bin/po-sync ${args.join(' ')}`;
+  const line = `. data/sandbox/env && export PATH="$PWD/bin:$PATH" && po-sync ${args.join(' ')}`;
   const { stdout } = await promisify(execFile)('sh', ['-c', line], {
     cwd: root,
     env: { ...process.env, PO_SYNC_ADMIN_PORT: '0' },
@@ -130,7 +130,7 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
 
 test('the commands in the README work next to it, also those that call the API', async () => {
   const readme = await readFile(path.join(repository, 'README.md'), 'utf8');
-  expect(readme).toMatch(/^\. data\/sandbox\/env\b.*\nbin\/po-sync status\b/m);
+  expect(readme).toMatch(/^\. data\/sandbox\/env\b.*\nexport PATH="\$PWD\/bin:\$PATH".*\npo-sync status\b/m);
   const first = await start();
   for (const sample of await readdir(path.join(root, 'config', 'samples')))
     await first.told(new RegExp(`^po-sync: ${sample}: `));
