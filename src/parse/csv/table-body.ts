@@ -231,7 +231,7 @@ function isSame(row: Row, header: Row): boolean {
   return header.cells.every((cell, index) => cell.trim() === (row.cells[index] ?? '').trim());
 }
 
-const TOTAL = '(marked with stars, or the sum of the rows above)';
+const TOTAL = '(marked with stars, or the sum of the rows above, as far as it can be checked)';
 
 function warningsOf(counts: Record<Skipped, number>, named: readonly string[]): string[] {
   return [
