@@ -2,6 +2,7 @@ import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
+import { discardsOf } from '../ledger/batches/kept-discards.ts';
 import { type Entry, intentsAhead } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { type Job, LARGEST, withdraw } from '../ledger/job.ts';
@@ -107,19 +108,26 @@ async function deliver(
 
 /** The orders of a job without those that are withdrawn. */
 async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps): Promise<readonly Entry[]> {
-  if (!(await deps.book.batches.isCancelled(batch))) return open;
+  const { book, context } = deps;
+  const looks = [book.batches.isCancelled(batch), discardsOf(batch, open, context.store)] as const;
+  const [isCancelled, discards] = await Promise.all(looks);
+  if (!isCancelled && discards.size === 0) return open;
   // Here once for all of them.
-  await untilComplete(deps.context);
-  const isOver = await Promise.all(open.map((entry) => isWithdrawn(entry, deps)));
+  await untilComplete(context);
+  const isOver = await Promise.all(
+    open.map((one) => isWithdrawn(one, deps, discards.get(one.order.purchaseOrderNumber))),
+  );
   return open.filter((_, i) => !isOver[i]);
 }
 
-/** Withdraws an order that is not to be sent any more; one that was changed meanwhile is somebody else's. */
-async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps): Promise<boolean> {
+/** Withdraws an order that is not to be sent any more; one that was changed meanwhile is somebody else's. `by`: who discarded it. */
+async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps, by?: string): Promise<boolean> {
   const { batch, order } = entry;
-  if (!(await isCalledOff(book, entry)) || !(await untilComplete(context))) return false;
-  const who = (await book.batches.find(batch))?.cancelledBy?.who ?? '';
-  const isDone = await withdraw(entry, { at: context.store.time.now(), who, what: 'cancelled' }, { ...book, queue });
+  const isOver = by !== undefined || (await isCalledOff(book, entry));
+  if (!isOver || !(await untilComplete(context))) return false;
+  const who = by ?? (await book.batches.find(batch))?.cancelledBy?.who ?? '';
+  const action = { at: context.store.time.now(), who, what: by === undefined ? 'cancelled' : 'discarded' } as const;
+  const isDone = await withdraw(entry, action, { ...book, queue });
   if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber });
   return true;
 }

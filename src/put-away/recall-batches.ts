@@ -58,7 +58,7 @@ export function createRecallOfBatch(context: SettlementContext) {
  * Builds the step that enters what the reports know into a ledger that does not have it, because Redis lost its data or
  * the API has another address. The orders come from the API's list alone. Runs once for each epoch of the ledger.
  */
-export function createRecallOfBatches(context: SettlementContext, stopEnded: () => Promise<void>) {
+export function createRecallOfBatches(context: SettlementContext, before: readonly (() => Promise<void>)[]) {
   const { config, log } = context;
   const { batches } = context.side;
   let recalledIn: string | undefined;
@@ -66,7 +66,7 @@ export function createRecallOfBatches(context: SettlementContext, stopEnded: () 
   return async (): Promise<void> => {
     const epoch = batches.epoch();
     if (epoch === recalledIn) return;
-    await stopEnded();
+    for (const step of before) await step();
     const recallOne = createRecallOfBatch(context);
     let recalled = 0;
     for await (const { report, folder } of lostReports({ config, batches })) {

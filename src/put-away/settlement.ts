@@ -14,6 +14,7 @@ import { createStopOfEnded, keepCancelled } from './end-as-reported.ts';
 import { createFileChecks, createRemovalCheck } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import { createPresenceCheck } from './missing-file.ts';
+import { createDiscardRecall } from './note-discards.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createRecallOfBatches } from './recall-batches.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
@@ -50,7 +51,7 @@ export function openSettlement(context: SettlementContext) {
     batches,
     withLease: (name, task) => withLease(name, 'lease', task),
   });
-  const recall = createRecallOfBatches(context, createStopOfEnded(context));
+  const recall = createRecallOfBatches(context, [createStopOfEnded(context), createDiscardRecall(context)]);
   const refresh = reportRefresher(context);
   const progress = progressWriter(context, settlement, withLease);
   const checkPresence = createPresenceCheck(context);

@@ -82,6 +82,8 @@ function batchKeys(prefix: string) {
     reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
     unreadable: `${prefix}:unreadable`,
+    /** Hash: an order of a batch in progress that a person discarded before Redis lost it → when and by whom. */
+    discards: (batch: string) => `${prefix}:b:${batch}:discards`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
     /** Set of batches that are not done. */

@@ -110,6 +110,55 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
+it.concurrent.each(['came back from before it', 'lost its data'])(
+  'an order that a person discarded while its file was in progress is not sent after Redis %s',
+  async (how) => {
+    const redis = await openDatabase();
+    const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+    const busy = { kind: 'answer', status: 503, message: 'busy', articles: ['SLOW'] };
+    await using place = await openWorkplace({
+      redis,
+      pace: PACE,
+      faults: { faults: [refused, busy] },
+      sandbox: { record: true },
+    });
+    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    await place.run(['pause', '--reason', 'test']);
+    await place.drop('orders.csv', `${HEAD}\nREF,NEW,BAD,1\nGOOD,NEW,A,1\nLATE,NEW,SLOW,1\n`);
+    const admitted = place.start(['start']);
+    await until('three orders', async () => {
+      const { batches } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+      return batches[0]?.counts.orders === 3 && batches[0].state !== 'reading';
+    });
+    admitted.child.kill('SIGTERM');
+    await admitted.ended;
+    const keys = await client.keys('*');
+    const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+
+    await place.run(['resume']);
+    const daemon = place.start(['start']);
+    const letters = async () => JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
+    await until('the refusal', async () => (await letters()).length === 1);
+    expect((await place.run(['dead-letters', 'discard', '--order', 'REF', '--yes'])).code).toBe(0);
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+
+    await client.flushdb();
+    if (how !== 'lost its data')
+      for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+    await place.setFaults([]);
+    await place.run(['resume']);
+    expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+    expect([...place.stored()]).toEqual([
+      ['GOOD', 1],
+      ['LATE', 1],
+    ]);
+    const [report] = await place.reportsNow();
+    expect(report).toMatchObject({ state: 'finished', counts: { orders: 3, cancelled: 1 } });
+    expect((await place.run(['explain', 'REF'])).out).toContain('discarded by');
+  },
+);
+
 it.concurrent.each([
   ['was sent', { accepted: 4, invalid: 1, cancelled: 0 }],
   ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],

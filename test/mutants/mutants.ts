@@ -2328,4 +2328,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (!isOver || first) return { marks, first };',
     tests: ['test/admit/admit-page.test.ts'],
   },
+  {
+    without: 'what people discarded in a file in progress before Redis lost it',
+    file: 'src/put-away/settlement.ts',
+    find: ', createDiscardRecall(context)]',
+    replace: ']',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
 ];

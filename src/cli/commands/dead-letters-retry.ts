@@ -192,7 +192,7 @@ type Reasons = Record<LeftAlone, string>;
 const reasonsOf = (into: string): Reasons => ({
   invalid: `failed a check. Correct the fix file in the report and drop it ${into}.`,
   'number-taken':
-    'the number was sent with other items. Discard the order, give it another number in the fix file if it really is another order, or send it anyway with po-sync dead-letters resolve ORDER --as resend.',
+    'the number was sent with other items, and the API cannot change an order. Agree on the change with the supplier, then discard the order; give it another number in the fix file if it really is another order.',
   corrected: 'a fix file brought the same rows back as another order.',
   'other-spelling':
     'its number is accepted or in progress from another file, only with other case, spaces or leading zeros. If it is the same order, discard it. If it really is another order, write confirmed into _error_check of its rows in the fix file.',

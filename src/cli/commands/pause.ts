@@ -56,7 +56,8 @@ export async function resumeCommand(args: CommonArgs, shell: Shell): Promise<num
       ? `Pause ended; delivery to ${environment} ${state}.\n`
       : `Delivery to ${environment} was not paused by an operator; it ${state}.\n`,
   );
-  if (lifted) shell.out('  The wait is over: one order is sent now as a trial.\n');
+  if (lifted)
+    shell.out(`  The wait is over: one order is sent as a trial ${isServed ? 'now' : 'when a daemon runs'}.\n`);
   for (const pause of pauses) {
     const end = pauseEndText(pause, context.store.time.now());
     const text = `  still paused: ${printable(withoutStop(pause.reason))} (${pause.code}); ${end}`;

@@ -112,7 +112,7 @@ export const exposureRule: Rule = ({ admin, redis, environments }, { env }) => {
   return { problems, warnings: redisDoubts(redis, env) };
 };
 
-/** An API on this machine has a port of its own. */
+/** An API on this machine needs another port. */
 function takenPort(admin: Readable['admin'], environments: Readable['environments']): Finding[] {
   const here = ['localhost', admin?.host];
   const taken = environments.flatMap(([name, environment]) =>

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { discarded } from '../../ledger/state-machine/decision.ts';
 import { createDeadLetterClosing, type KnownDeadLetter } from '../../put-away/close-dead-letters.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import { noteDiscard } from '../../put-away/note-discards.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { findInProgress, inProgressRemedy, inProgressText, type OrderInProgress } from './in-progress.ts';
 
@@ -37,7 +39,7 @@ function judgeDiscard(deadLetter: FoundDeadLetter, owned: Entry | undefined): Di
 const TRIES = 5;
 
 /** Builds `discard`, and `wouldDiscard`, which changes nothing. */
-export function createDiscard({ batches, ledger, operator, store }: OperatorContext) {
+export function createDiscard({ batches, config, ledger, operator, store }: OperatorContext) {
   const closing = createDeadLetterClosing({ batches, ledger, redis: store.redis, keys: store.keys });
 
   async function judge(deadLetter: FoundDeadLetter): Promise<Judged> {
@@ -56,7 +58,11 @@ export function createDiscard({ batches, ledger, operator, store }: OperatorCont
       const judged = await judge(deadLetter);
       if (judged.known === undefined) return judged;
       const end = await closing.close(deadLetter.batch, deadLetter, judged.known, operator.did('discarded'));
-      if (end !== 'late') return { verdict: 'discarded' };
+      if (end === 'late') continue;
+      const isUnderWay = (await batches.find(deadLetter.batch))?.state !== 'done';
+      const folder = join(config.reports.path, deadLetter.batch);
+      if (isUnderWay) await noteDiscard(folder, deadLetter, operator.did('discarded'));
+      return { verdict: 'discarded' };
     }
     return { verdict: 'under-way' };
   }
