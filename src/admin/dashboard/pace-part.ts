@@ -27,7 +27,7 @@ const PLOTS: readonly Plot[] = [
     series: [
       ['unsettled', 'orders not settled', 'link'],
       ['waitingJobs', 'jobs waiting', 'quiet'],
-      ['inDoubt', 'orders in doubt', 'doubt'],
+      ['inDoubt', 'orders being verified', 'doubt'],
     ],
   },
 ];
@@ -80,7 +80,15 @@ function figuresTable(series: PaceSeries, from: number, end: number): Html {
     const row = series.summary(at, at + every);
     return [timeText(iso(at)), ...(row === undefined ? EMPTY : figures(row))];
   });
-  const titles = ['from', 'accepted per s', 'need a person per s', 'median ms', '95% ms', 'not settled', 'in doubt'];
+  const titles = [
+    'from',
+    'accepted per s',
+    'need a person per s',
+    'median ms',
+    '95% ms',
+    'not settled',
+    'being verified',
+  ];
   return table('Figures', titles, rows);
 }
 

@@ -34,7 +34,7 @@ export async function overviewPage({ api, url, mayOperate, back, confirm }: Page
     ['ms, answer of the API (slowest 5%)', createP95Ms ?? '–', { pace: 'createP95Ms' }],
     ['in progress (orders)', queue.unsettledOrders, { live: 'status.queue.unsettledOrders' }],
     ...(queue.unreadOrders > 0 ? [unreadFigure(queue.unreadOrders)] : []),
-    ['in doubt (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
+    ['being verified (orders)', queue.ordersInDoubt, { live: 'status.queue.ordersInDoubt' }],
     ['need a person', deadLetters, { live: 'status.deadLetters' }],
     ['running (daemons)', daemons.length, { live: 'status.daemons.length' }],
     ['token, valid for', validFor(token)],

@@ -88,11 +88,11 @@ function silenceOf({ expectEvery }: Pick<Source, 'expectEvery'>, heard: string |
   return isSilent ? { silent: { since, expectEvery } } : {};
 }
 
-/** `silent: no file for 26 h, expected every 24 h`; undefined for any other source. */
-export function silenceText({ silent }: Pick<SourceStatus, 'silent'>, now: number): string | undefined {
-  return (
-    silent && `silent: no file for ${duration(now - silent.since)}, expected every ${duration(silent.expectEvery)}`
-  );
+/** `silent: no file for 26 h, expected every 24 h`; undefined for any other source. Where rewrites count, the last one does. */
+export function silenceText({ silent, heardAt }: Pick<SourceStatus, 'silent' | 'heardAt'>, now: number) {
+  if (silent === undefined) return undefined;
+  const what = heardAt === undefined ? 'no file' : 'not written';
+  return `silent: ${what} for ${duration(now - silent.since)}, expected every ${duration(silent.expectEvery)}`;
 }
 
 /** An unmounted share leaves an empty folder without the marker of an inbox that was used. */

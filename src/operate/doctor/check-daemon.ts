@@ -97,7 +97,7 @@ function runningWell(living: readonly StartedDaemon[], config: Config): Finding 
   const log =
     startCommandOf(config) === 'npm start'
       ? 'data/daemon.log'
-      : 'its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
+      : 'its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync, or with the name that you gave it)';
   const each = living.slice(0, NAMED).map(({ host, pid, since, by }) => {
     const place = host === hostname() ? '' : ` on ${host}`;
     return `process ${pid}${place} since ${moment(iso(since))}${by === undefined ? '' : `, started by ${by}`}`;

@@ -123,6 +123,8 @@ describe('the status', () => {
     expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
       /\n {2}inbox: silent: no file for 1 d 2 h, expected every 1 d\n/,
     );
+    const written = { ...status, sources: status.sources.map((one) => ({ ...one, heardAt: since })) };
+    expect(statusText(written, { paint: plain, columns: undefined })).toContain('silent: not written for 1 d 2 h, ');
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));

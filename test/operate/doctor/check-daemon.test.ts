@@ -94,7 +94,8 @@ describe('what daemons share', () => {
     const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1 };
     await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
     await store.redis.zadd(store.keys.daemons, 1, 'd');
-    const log = 'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync)';
+    const log =
+      'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync, or with the name that you gave it)';
     const parent = (await readFile(`/proc/${process.ppid}/comm`, 'utf8')).trim();
     const since = `process ${process.pid} since 1970-01-01 00:00:00 UTC`;
     const fine = ['daemon', 'ok', `1 running (${since}, started by ${parent}); ${log}`];
