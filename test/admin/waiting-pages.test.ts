@@ -27,7 +27,7 @@ it('pages say that orders wait for a pause, from which line an order is, and on 
   expect(await shows(batch, /2 orders wait/)).toMatch(/monday\.csv waits: delivery is paused 0/);
   for (const path of ['/', '/batches'])
     expect(await shows(path, /monday\.csv/)).toMatch(/monday\.csvinboxwaits: delivery is paused/);
-  expect((await person.page('/')).text).toMatch(/in progress \(orders\).*in doubt \(orders\)(?!.*\(jobs\))/s);
+  expect((await person.page('/')).text).toMatch(/in progress \(orders\).*being verified \(orders\)(?!.*\(jobs\))/s);
 
   await place.run(['resume']);
   await until('both orders', () => place.stored().size === 2);
