@@ -22,7 +22,8 @@ import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 import { admit } from './admission.ts';
-import { type Corrects, firstFound, heldAsTaken, heldBack, ON_PURPOSE, sentAlone } from './plan.ts';
+import { firstFound, heldAsTaken, heldBack, ON_PURPOSE, sentAlone } from './held-back.ts';
+import type { Corrects } from './plan.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
   ledger: Pick<Ledger, 'lookup' | 'otherSpellings'>;

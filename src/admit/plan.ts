@@ -1,14 +1,12 @@
-import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
 import { cancelledResult, type Entry, isSameContent, type Known, type StoredResult } from '../ledger/entry.ts';
 import type { Job } from '../ledger/job.ts';
 import type { Counted } from '../ledger/ledger.ts';
-import type { TakenRow } from '../ledger/row-claims.ts';
-import { batchTitle } from '../order/batch.ts';
 import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
-import { ALREADY_CORRECTED, CONFIRMED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
-import { type CheckedOrder, type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
+import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
+import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
-import { type FixTarget, type Problem, problemText, type SourceRecord } from '../order/record.ts';
+import { type Problem, problemText } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 
 /** The batch that a fix file names, and the order of each of its dead letters, by place. */
@@ -202,48 +200,4 @@ export function jobOf({ batch, name }: Batch, id: string, plans: readonly Plan[]
 /** Consecutive groups of at most this size. */
 export function inGroups<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
-}
-
-/** `place`: that of the row that is meant. */
-export function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
-  const { ordinal, number, records, order } = valid;
-  const problem = { ...place, field: '', code, value: number, message };
-  const read = order.items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
-  return { ordinal, number, place, records, valid: false, problems: [problem], ...keptAsRead(read) };
-}
-
-/** Holds an order at the row that is another one; of an order whose rows are all taken, nothing is left to send. */
-export async function heldAsTaken(
-  order: ValidOrder,
-  { row, target, by }: TakenRow,
-  isTaken: (row: FixTarget) => Promise<boolean>,
-  batches: Pick<Batches, 'find'>,
-): Promise<InvalidOrder> {
-  const { number, records } = order;
-  const [from, other] = await Promise.all([batches.find(row.batch), batches.find(by.batch)]);
-  const others = records.filter(({ fixTarget }) => fixTarget !== target);
-  const isFree = async ({ fixTarget }: SourceRecord) => fixTarget === undefined || !(await isTaken(fixTarget));
-  const isWhole = (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
-  const wrong = isWhole ? `if ${number} is the same order, discard it` : 'leave this row out of this order';
-  const sent = `${row.place} of ${from?.name ?? `batch ${row.batch}`} was already sent as ${by.number}, from ${batchTitle(by.batch, other?.name)}`;
-  const message = `${sent}: ${wrong}. ${ON_PURPOSE}`;
-  const { place } = records.find(({ fixTarget }) => fixTarget === target) ?? order;
-  return heldBack(order, ALREADY_CORRECTED, message, place);
-}
-
-export async function firstFound<T, Found>(
-  all: readonly T[],
-  find: (one: T) => Promise<Found | undefined>,
-): Promise<Found | undefined> {
-  for (const one of all) {
-    const found = await find(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-export const ON_PURPOSE = `If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
-
-export function sentAlone({ number }: ValidOrder, other: string): string {
-  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;
 }

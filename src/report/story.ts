@@ -1,6 +1,6 @@
 import { counted, orders } from '../core/format.ts';
 import { fileTitle } from '../order/batch.ts';
-import type { BroughtBy, DeadLetter } from '../order/dead-letter.ts';
+import { type BroughtBy, type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn } from '../order/order.ts';
 import { type DeadLetterKind, DUPLICATE, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
@@ -129,14 +129,14 @@ export function addError(groups: ErrorGroups, deadLetter: DeadLetter, by?: Broug
   else if (deadLetter.problems?.some(({ code }) => code === ROW_KNOWN)) group.takenRows += 1;
   if (seenFrom(deadLetter) < group.firstAt) group.firstAt = seenFrom(deadLetter);
   if (deadLetter.lastAt > group.lastAt) group.lastAt = deadLetter.lastAt;
-  keepInOrder(group.orders, { ...affected(deadLetter), ...(by && { brought: by }) });
+  keepInOrder(group.orders, deadLetter, by);
   if (deadLetter.kind === 'refused') addArticles(group, deadLetter);
 }
 
 /** Keeps the first orders of a file; of a batch in progress they come in any order. */
-function keepInOrder(orders: AffectedOrder[], order: AffectedOrder): void {
-  const at = orders.findLastIndex(({ line }) => line <= order.line) + 1;
-  if (at < ORDERS_SHOWN) orders.splice(at, 0, order);
+function keepInOrder(orders: AffectedOrder[], deadLetter: DeadLetter, by: BroughtBy | undefined): void {
+  const at = orders.findLastIndex(({ line }) => line <= errorLine(deadLetter)) + 1;
+  if (at < ORDERS_SHOWN) orders.splice(at, 0, { ...affected(deadLetter), ...(by && { brought: by }) });
   if (orders.length > ORDERS_SHOWN) orders.pop();
 }
 

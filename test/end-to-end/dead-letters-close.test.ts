@@ -27,6 +27,13 @@ async function lastOf(place: Workplace): Promise<Report> {
   return report;
 }
 
+/** Drops a file with one order, which the API refuses, and gives its fix file. */
+async function fixFileOf(place: Workplace, number: string): Promise<string> {
+  await place.drop('orders.csv', table(`${number},NEW,A,1`));
+  await place.run(['start', '--once']);
+  return await place.read(await lastOf(place), 'dead-letters.csv');
+}
+
 async function openNow(place: Workplace): Promise<number[]> {
   return (await place.reportsNow()).map(({ open }) => open);
 }
@@ -318,9 +325,7 @@ describe('a dead letter', () => {
   it('of an order whose new number another file brought first is held in another file', async () => {
     const bad = { kind: 'answer', status: 400, message: 'no', orders: ['OLD-1'] };
     await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
-    await place.drop('orders.csv', table('OLD-1,NEW,A,1'));
-    await place.run(['start', '--once']);
-    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    const fix = await fixFileOf(place, 'OLD-1');
     await place.drop('new.csv', table('NEW-1,NEW,A,1'));
     await place.run(['start', '--once']);
     await place.drop('fix.csv', fix.replace('OLD-1,', 'NEW-1,'));
@@ -337,9 +342,7 @@ describe('a dead letter', () => {
   it('of an order that has another number now is held in a file that a spreadsheet saved without its leading zeros', async () => {
     const bad = { kind: 'answer', status: 400, message: 'no', orders: ['0088'] };
     await using place = await openWorkplace({ faults: { faults: [bad] }, sandbox: { record: true } });
-    await place.drop('orders.csv', table('0088,NEW,A,1'));
-    await place.run(['start', '--once']);
-    const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+    const fix = await fixFileOf(place, '0088');
     await place.setFaults([]);
     await place.drop('fix.csv', fix.replace('0088', 'NEW-1'));
     await place.run(['start', '--once']);

@@ -195,9 +195,9 @@ function appearanceEvents(
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;
-  const todo = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';
+  const advice = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';
   const text = hasPage
-    ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? todo : 'details')})`
+    ? html`${outcome} (${link(letterPath(idOf(batch, deadLetter)), isWaiting({ deadLetter }) ? advice : 'details')})`
     : outcome;
   const items = deadLetter && itemsOf(deadLetter);
   const withItems = html`${text}${items ? html`<div class="quiet">${items}</div>` : undefined}`;

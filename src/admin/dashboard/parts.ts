@@ -2,8 +2,8 @@ import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
 import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
 import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
+import { wentOutText } from '../../report/page/counts-section.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
-import { wentOutText } from '../../report/page/timeline-section.ts';
 import { readReport } from '../../report/report.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */

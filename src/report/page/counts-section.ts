@@ -1,6 +1,6 @@
-import { count, MEANINGS, outcomeWord } from '../../core/format.ts';
+import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
-import type { Report } from '../report.ts';
+import { isCancelled, type Report } from '../report.ts';
 import { allNameless, openText, type Story, sumOf } from '../story.ts';
 import { type Html, html, reportLink, visible } from './html.ts';
 
@@ -126,4 +126,35 @@ function absent(shares: readonly Share[]): Html | undefined {
 function lookOf(outcome: Outcome): Look {
   if (needsPerson(outcome)) return 'hatched';
   return outcome === 'accepted' ? 'done' : 'idle';
+}
+
+/** Names what waits: after a sentence about the others, "they" would mean them. */
+export function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
+  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
+}
+
+type Sent = Pick<Report, 'counts' | 'nameless' | 'acceptedLater' | 'orderedBefore' | 'cancelledBy'>;
+
+/** How many orders of a finished file went out, in one sentence; empty where that is clear. */
+export function wentOutText(report: Sent): string {
+  const { counts, nameless = 0, acceptedLater: { orders: later, ofRows } = { orders: 0, ofRows: 0 } } = report;
+  const [went, all] = [counts.accepted + later, counts.orders - nameless + ofRows];
+  if ((went === 0 && !isCancelled(report)) || all === 0 || counts.accepted === counts.orders) return '';
+  const when =
+    later === 0
+      ? ''
+      : counts.accepted === 0
+        ? ' after corrections'
+        : `: ${count(counts.accepted)} at first and ${count(later)} later`;
+  const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
+  // Another file may have sent what was withdrawn.
+  const from = isCancelled(report) ? ' from this file' : '';
+  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${beforeText(report)}.`;
+}
+
+/** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */
+function beforeText({ counts, orderedBefore: { same, other } = { same: counts.duplicate, other: 0 } }: Sent): string {
+  if (other === 0) return same === 0 ? '' : `; ${count(same)} had been ordered before`;
+  if (same > 0) return `; ${count(same)} had been ordered before, and ${count(other)} more not exactly as in this file`;
+  return `; ${count(other)} had been ordered before, but not exactly as in this file`;
 }

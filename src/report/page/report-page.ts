@@ -6,12 +6,12 @@ import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
 import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, broughtOf, broughtText, openText, type Story, waitingOf } from '../story.ts';
-import { countsSection } from './counts-section.ts';
+import { countsSection, wentOutText, whereTheyWait } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
 import { nextSection } from './next-section.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { timelineSection, wentOutText, whereTheyWait } from './timeline-section.ts';
+import { timelineSection } from './timeline-section.ts';
 
 export type PageFacts = {
   report: Report;

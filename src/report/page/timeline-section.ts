@@ -1,6 +1,6 @@
-import { count, counted, duration, orders, plainReason } from '../../core/format.ts';
-import { isCancelled, type Report, wasChanged } from '../report.ts';
-import { openText, type Story } from '../story.ts';
+import { counted, duration, plainReason } from '../../core/format.ts';
+import { type Report, wasChanged } from '../report.ts';
+import type { Story } from '../story.ts';
 import { type Html, html, reportLink, shortTime, timeText, visible, ZONE } from './html.ts';
 
 const MOST_PAUSES = 20;
@@ -69,35 +69,4 @@ function line(report: Report, stops: readonly Stop[]): Html | undefined {
   return html`<svg class="line" aria-hidden="true" width="100%" height="28">
 <line class="rail" x1="2%" x2="98%" y1="14" y2="14"/>${bands}
 ${times.map((time) => html`<circle cx="${place(time)}" cy="14" r="5"/>`)}</svg>`;
-}
-
-/** Names what waits: after a sentence about the others, "they" would mean them. */
-export function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
-  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
-}
-
-type Sent = Pick<Report, 'counts' | 'nameless' | 'acceptedLater' | 'orderedBefore' | 'cancelledBy'>;
-
-/** How many orders of a finished file went out, in one sentence; empty where that is clear. */
-export function wentOutText(report: Sent): string {
-  const { counts, nameless = 0, acceptedLater: { orders: later, ofRows } = { orders: 0, ofRows: 0 } } = report;
-  const [went, all] = [counts.accepted + later, counts.orders - nameless + ofRows];
-  if ((went === 0 && !isCancelled(report)) || all === 0 || counts.accepted === counts.orders) return '';
-  const when =
-    later === 0
-      ? ''
-      : counts.accepted === 0
-        ? ' after corrections'
-        : `: ${count(counts.accepted)} at first and ${count(later)} later`;
-  const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
-  // Another file may have sent what was withdrawn.
-  const from = isCancelled(report) ? ' from this file' : '';
-  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${beforeText(report)}.`;
-}
-
-/** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */
-function beforeText({ counts, orderedBefore: { same, other } = { same: counts.duplicate, other: 0 } }: Sent): string {
-  if (other === 0) return same === 0 ? '' : `; ${count(same)} had been ordered before`;
-  if (same > 0) return `; ${count(same)} had been ordered before, and ${count(other)} more not exactly as in this file`;
-  return `; ${count(other)} had been ordered before, but not exactly as in this file`;
 }

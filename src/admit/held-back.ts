@@ -1,0 +1,50 @@
+import type { Batches } from '../ledger/batches/batches.ts';
+import type { TakenRow } from '../ledger/row-claims.ts';
+import { batchTitle } from '../order/batch.ts';
+import { ALREADY_CORRECTED, CONFIRMED } from '../order/fixing.ts';
+import { type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
+import type { FixTarget, SourceRecord } from '../order/record.ts';
+
+/** `place`: that of the row that is meant. */
+export function heldBack(valid: ValidOrder, code: string, message: string, place = valid.place): InvalidOrder {
+  const { ordinal, number, records, order } = valid;
+  const problem = { ...place, field: '', code, value: number, message };
+  const read = order.items.map(({ articleCode, quantity }) => ({ articleCode, quantity: String(quantity) }));
+  return { ordinal, number, place, records, valid: false, problems: [problem], ...keptAsRead(read) };
+}
+
+/** Holds an order at the row that is another one; of an order whose rows are all taken, nothing is left to send. */
+export async function heldAsTaken(
+  order: ValidOrder,
+  { row, target, by }: TakenRow,
+  isTaken: (row: FixTarget) => Promise<boolean>,
+  batches: Pick<Batches, 'find'>,
+): Promise<InvalidOrder> {
+  const { number, records } = order;
+  const [from, other] = await Promise.all([batches.find(row.batch), batches.find(by.batch)]);
+  const others = records.filter(({ fixTarget }) => fixTarget !== target);
+  const isFree = async ({ fixTarget }: SourceRecord) => fixTarget === undefined || !(await isTaken(fixTarget));
+  const isWhole = (await firstFound(others, async (one) => (await isFree(one)) || undefined)) === undefined;
+  const wrong = isWhole ? `if ${number} is the same order, discard it` : 'leave this row out of this order';
+  const sent = `${row.place} of ${from?.name ?? `batch ${row.batch}`} was already sent as ${by.number}, from ${batchTitle(by.batch, other?.name)}`;
+  const message = `${sent}: ${wrong}. ${ON_PURPOSE}`;
+  const { place } = records.find(({ fixTarget }) => fixTarget === target) ?? order;
+  return heldBack(order, ALREADY_CORRECTED, message, place);
+}
+
+export async function firstFound<T, Found>(
+  all: readonly T[],
+  find: (one: T) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  for (const one of all) {
+    const found = await find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export const ON_PURPOSE = `If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
+
+export function sentAlone({ number }: ValidOrder, other: string): string {
+  return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;
+}
