@@ -1,10 +1,12 @@
 import type { Partner } from '../api/partner.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
+import type { Entry } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { LOSSES } from '../ledger/identity.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
+import type { RedisTime } from '../redis/time.ts';
 import { createCanaries } from './canaries.ts';
 import { createFileLists } from './file-lists.ts';
 import { createLedgerRebuild, type LedgerRebuild } from './ledger-rebuild.ts';
@@ -42,7 +44,7 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   const canaries = createCanaries({ ...store, clock });
   const { list } = partner;
   const shared = { store, ledger, owner, policy, log, list };
-  const delivery = { onVerdict: learn, isPaused: () => breaker.current() !== undefined };
+  const delivery = { onVerdict: learnFrom(breaker, store.time), isPaused: () => breaker.current() !== undefined };
   const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) });
   const { settle } = policy;
@@ -70,16 +72,6 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
     await breaker.refresh(true);
   }
 
-  /** What the list shows for one success answer without an envelope applies to all such answers. */
-  async function learn(answer: { httpStatus?: number } | undefined, wasCreated: boolean): Promise<void> {
-    const status = answer?.httpStatus ?? 0;
-    if (status < 200 || status > 299) return;
-    await breaker.learnAnswers(wasCreated);
-    if (!wasCreated) return;
-    await breaker.accepted();
-    await breaker.reset();
-  }
-
   function remember(number: string): void {
     canaries.remember(number).catch((error: unknown) => deliveryTrouble(log, { reason: toError(error).message }));
   }
@@ -91,4 +83,27 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
 
   const readings = { verify: verifier.tick, readForFiles: fileLists.tick, rebuild };
   return { ...readings, establish, outdated: outdated.signal, remember, [Symbol.asyncDispose]: end };
+}
+
+/**
+ * What delivery learns from an order in doubt that the list shows or does not show. What it shows for one success answer
+ * without an envelope applies to all such answers.
+ */
+export function learnFrom(breaker: CircuitBreaker, time: Pick<RedisTime, 'now'>) {
+  return async ({ answer, maybeSentAt = 0 }: Entry, wasCreated: boolean): Promise<void> => {
+    if (wasCreated) await tryNext(maybeSentAt);
+    const status = answer?.httpStatus ?? 0;
+    if (status < 200 || status > 299) return;
+    await breaker.learnAnswers(wasCreated);
+    if (!wasCreated) return;
+    await breaker.accepted();
+    await breaker.reset();
+  };
+
+  /** The order was created during a pause, and only its answer was lost. The API may lose every answer: one order is tried. */
+  async function tryNext(sentAt: number): Promise<void> {
+    const pause = breaker.current();
+    if (pause === undefined || pause.held || sentAt < pause.since || breaker.slowUntil() > time.now()) return;
+    await breaker.lift();
+  }
 }

@@ -24,8 +24,8 @@ type VerifierDeps = {
   log: Log;
   canaries: Canaries;
   delivery: {
-    /** The list showed whether an order in doubt was created; `answer` is the result of its last attempt. */
-    onVerdict(answer: Entry['answer'], wasCreated: boolean): Promise<void>;
+    /** The list showed whether an order in doubt was created. */
+    onVerdict(entry: Entry, wasCreated: boolean): Promise<void>;
     isPaused(): boolean;
   };
   /** Reads the API's list once. */
@@ -163,9 +163,9 @@ async function apply(deps: VerifierDeps, entry: Entry, event: LedgerEvent): Prom
   const { batch, order } = entry;
   const { purchaseOrderNumber: number } = order;
   const outcome = outcomeOf(step);
-  if (step.kind === 'accept') await delivery.onVerdict(entry.answer, true);
+  if (step.kind === 'accept') await delivery.onVerdict(entry, true);
   // Only once enough lists agree; the sweeper hands out the retry when it is due.
-  if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry.answer, false);
+  if (event.kind === 'absent' && outcome !== 'unknown') await delivery.onVerdict(entry, false);
   if (step.kind === 'dead') orderDead(log, { batch, order: number, outcome, reason: step.entry.answer?.message ?? '' });
   else if (outcome !== 'unknown') doubtSettled(log, { batch, order: number, outcome }, { of: entry, at: event.at });
   if (times) orderCreatedTwice(log, { batch, order: number, times });

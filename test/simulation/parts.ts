@@ -14,6 +14,7 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import { openHeartbeat } from '../../src/operate/heartbeat.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createLedgerRebuild } from '../../src/reconcile/ledger-rebuild.ts';
+import { learnFrom } from '../../src/reconcile/reconciliation.ts';
 import { createVerifier } from '../../src/reconcile/verifier.ts';
 import type { Context } from '../../src/redis/store.ts';
 import { createRedisTime, type RedisTime } from '../../src/redis/time.ts';
@@ -112,19 +113,9 @@ export async function openParts(
     store,
     canaries,
     list,
-    delivery: { onVerdict: learn, isPaused: () => breaker.current() !== undefined },
+    delivery: { onVerdict: learnFrom(breaker, store.time), isPaused: () => breaker.current() !== undefined },
   });
   const rebuild = createLedgerRebuild({ ...base, store, list, refresh: () => breaker.refresh(true) });
-
-  /** As `createReconciliation` does. */
-  async function learn(answer: { httpStatus?: number } | undefined, wasCreated: boolean): Promise<void> {
-    const status = answer?.httpStatus ?? 0;
-    if (status < 200 || status > 299) return;
-    await breaker.learnAnswers(wasCreated);
-    if (!wasCreated) return;
-    await breaker.accepted();
-    await breaker.reset();
-  }
 
   const { admit } = createAdmission({
     store: { redis, keys, time },

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breaker.ts';
+import { learnFrom } from '../../src/reconcile/reconciliation.ts';
+import { entryOf } from '../support/entry.ts';
+import { openTestRedis } from '../support/open-redis.ts';
+
+const HOUR = 3_600_000;
+
+/** A breaker that tripped, with the next try in an hour, and what it learns from an order sent so long after it tripped. */
+async function openPaused() {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openTestRedis());
+  const nothing = () => undefined;
+  const probe = { initial: 250, max: HOUR };
+  const breaker = createCircuitBreaker({ store, clock: systemClock, probe, onPaused: nothing, onResumed: nothing });
+  await breaker.trip('api-down', 'no complete answer', HOUR);
+  const since = breaker.current()?.since ?? 0;
+  const learn = learnFrom(breaker, store.time);
+  const learnOfOrder = (after: number, wasCreated: boolean) =>
+    learn({ ...entryOf(), state: 'unknown', maybeSentAt: since + after }, wasCreated);
+  const waits = () => (breaker.current()?.nextTryAt ?? 0) > store.time.now();
+  const moved = stack.move();
+  return { breaker, learnOfOrder, waits, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+}
+
+it('a list that shows an order sent during a pause lets one order try at once, and does not end the pause', async () => {
+  await using paused = await openPaused();
+  expect(paused.waits()).toBe(true);
+  await paused.learnOfOrder(1, true);
+  expect(paused.waits()).toBe(false);
+  expect(paused.breaker.current()).toMatchObject({ code: 'api-down' });
+  expect(await paused.breaker.pass(new AbortController().signal)).toBe('probe');
+  await paused.breaker.refresh(true);
+  expect(paused.waits()).toBe(true);
+});
+
+it('an order that was sent before the pause, or that the list does not show, changes no wait', async () => {
+  await using paused = await openPaused();
+  await paused.learnOfOrder(-1, true);
+  await paused.learnOfOrder(1, false);
+  expect(paused.waits()).toBe(true);
+});
+
+it('a wait that the API asked for and a pause by an operator stay', async () => {
+  await using paused = await openPaused();
+  await paused.breaker.slowDown(HOUR);
+  await paused.learnOfOrder(1, true);
+  expect(paused.waits()).toBe(true);
+  expect(paused.breaker.slowUntil()).toBeGreaterThan(0);
+  await paused.breaker.lift();
+  await paused.breaker.hold(OPERATOR, 'maintenance');
+  await paused.learnOfOrder(HOUR, true);
+  expect(paused.breaker.current()).toMatchObject({ code: OPERATOR, held: true });
+});
