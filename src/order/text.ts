@@ -185,6 +185,18 @@ function escapeUnits(text: string): string {
   }).join('');
 }
 
+/** The words that follow a command with an argument. One that begins with `-` is not read as an option after `--`. */
+export function commandWords(argument: string, ...options: readonly string[]): string[] {
+  return argument.startsWith('-') ? [...options, '--', argument] : [argument, ...options];
+}
+
+/** The same as a person types them. */
+export function shellWords(argument: string, ...options: readonly string[]): string {
+  return commandWords(argument, ...options)
+    .map(shellWord)
+    .join(' ');
+}
+
 /** A word of a command, quoted for a shell where it needs that: numbers of orders come from files. */
 export function shellWord(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

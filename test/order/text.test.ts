@@ -7,6 +7,7 @@ import {
   escapeHiddenInJson,
   onOneLine,
   shellWord,
+  shellWords,
   shorten,
   textFault,
   trimBlanks,
@@ -144,4 +145,9 @@ test('a word of a command is quoted where a shell would read it otherwise', () =
     "'a;b'",
     "''",
   ]);
+});
+
+test('an argument of a command that begins with a hyphen is after the options, where none is read as one', () => {
+  expect(shellWords('-1 x', '--as', 'accepted')).toBe("--as accepted -- '-1 x'");
+  expect(shellWords('PO-1', '--as', 'accepted')).toBe('PO-1 --as accepted');
 });

@@ -12,7 +12,7 @@ import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard
 import { findInDoubt, type Resolution, resolveOrder } from '../../operate/orders/resolve-order.ts';
 import { discardedAgain, NUMBER_KNOWN } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { shellWord } from '../../order/text.ts';
+import { shellWords } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { pages } from '../../report/lines.ts';
@@ -221,7 +221,7 @@ function questionOf(order: string, as: Resolution): string {
 function isListed(order: string): PoSyncError {
   const message = `The API's list contains order ${order}: sending it again would create it twice.`;
   return new PoSyncError('order-at-the-api', message, {
-    remedy: `Run po-sync dead-letters resolve ${shellWord(order)} --as accepted.`,
+    remedy: `Run po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}.`,
     facts: { order },
   });
 }

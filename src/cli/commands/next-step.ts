@@ -8,7 +8,7 @@ import { waitClause } from '../../operate/orders/wait-of.ts';
 import { batchTitle } from '../../order/batch.ts';
 import { intoInbox, openSteps, sendCancelled } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { shellWord } from '../../order/text.ts';
+import { shellWord, shellWords } from '../../order/text.ts';
 
 /** `settle`: milliseconds, of the configuration. `exports`: the sources that are exports. */
 type Place = { reports: string; start: string; now: number; into: string; settle: number; exports?: readonly string[] };
@@ -63,8 +63,8 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
     case 'inDoubt':
       return [
         'Check whether the API has the order, then resolve it:',
-        `  po-sync dead-letters resolve ${name} --as accepted    the API has it`,
-        `  po-sync dead-letters resolve ${name} --as resend      the API does not have it`,
+        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}    the API has it`,
+        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'resend')}      the API does not have it`,
         "Or look it up in the API's list again:",
         `  po-sync dead-letters retry --order ${name}`,
       ];

@@ -10,7 +10,7 @@ import {
   repairable,
 } from '../../operate/delivery/reconcile-ledger.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
-import { shellWord } from '../../order/text.ts';
+import { shellWord, shellWords } from '../../order/text.ts';
 import { refreshReports } from '../../put-away/housekeeping.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -164,7 +164,8 @@ function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
   const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
   const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
   const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
-  const numberIn = (some: Differences['differing']) => (some.length === 1 ? shellWord(some[0]?.order ?? '') : 'NUMBER');
+  const [{ order = '' } = {}, second] = inDoubt;
+  const resolved = shellWords(second === undefined ? order : 'NUMBER', '--as', 'accepted');
   const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${shellWord(order)}`);
   const others = conflict.length - options.length;
   const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
@@ -176,7 +177,7 @@ function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
       : ` Run po-sync dead-letters discard ${discarded}, or give ${conflict.length === 1 ? 'it another number in its fix file if it really is another order' : 'each another number in its fix file if it really is another order, and leave it out of this command'}.`,
     inDoubt.length === 0
       ? ''
-      : ` Check ${each(inDoubt)} in doubt at the API, and run po-sync dead-letters resolve ${numberIn(inDoubt)} --as accepted if it is the right one.`,
+      : ` Check ${each(inDoubt)} in doubt at the API, and run po-sync dead-letters resolve ${resolved} if it is the right one.`,
   ].join('');
 }
 

@@ -6,7 +6,7 @@ import { counted, iso } from '../../core/format.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
-import { shellWord } from '../../order/text.ts';
+import { shellWords } from '../../order/text.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
@@ -114,7 +114,7 @@ export async function unmatchedTexts(orders: readonly string[], { ledger }: Oper
     const one = known[i];
     const state = one?.kind === 'open' ? `in state ${one.entry.state}` : (one?.kind ?? 'nothing');
     const is = state === 'nothing' ? 'has no open dead letter' : `is ${state}, with no open dead letter`;
-    return `${order} ${is} that the filters select. po-sync explain ${shellWord(order)} shows its history.`;
+    return `${order} ${is} that the filters select. po-sync explain ${shellWords(order)} shows its history.`;
   });
 }
 

@@ -7,7 +7,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { mayBeThere } from '../../ledger/state-machine/decision.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import type { Decision } from '../../ledger/state-machine/step.ts';
-import { shellWord } from '../../order/text.ts';
+import { shellWords } from '../../order/text.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */
@@ -53,7 +53,7 @@ export async function resolveOrder(seen: Entry, as: Resolution, context: Resolve
     return;
   }
   throw new PoSyncError('order-changed', `Order ${number} was changed in the meantime, and is still in doubt.`, {
-    remedy: `Run po-sync explain ${shellWord(number)} to see what happened, then resolve it again.`,
+    remedy: `Run po-sync explain ${shellWords(number)} to see what happened, then resolve it again.`,
     facts: { order: number },
   });
 }
@@ -62,7 +62,7 @@ type ResolveContext = Pick<OperatorContext, 'ledger' | 'queue' | 'store' | 'oper
 
 function notInDoubt(number: string, known: Known): PoSyncError {
   return new PoSyncError('not-in-doubt', `Order ${number} is not in doubt: it is ${stateOf(known)}.`, {
-    remedy: `${known.kind === 'nothing' ? FORGOTTEN : callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWord(number)} to see its history.`,
+    remedy: `${known.kind === 'nothing' ? FORGOTTEN : callText(known)}Only orders in doubt can be resolved. Run po-sync explain ${shellWords(number)} to see its history.`,
     facts: { order: number },
   });
 }

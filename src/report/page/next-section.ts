@@ -9,6 +9,7 @@ import {
   otherSpellingIn,
 } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import { commandWords } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { isCancelled, isForExport, type Report } from '../report.ts';
 import { type ErrorGroup, type ErrorGroups, openText, type Story, sumOf, TOTAL } from '../story.ts';
@@ -230,7 +231,7 @@ function retry(number: number, batch: string): Html {
 function decide({ count: total, orders: all }: Open): Html {
   const resolve = all
     .slice(0, NUMBERS_SHOWN)
-    .map(({ number }) => command('po-sync', 'dead-letters', 'resolve', number, '--as', 'accepted'));
+    .map(({ number }) => command('po-sync', 'dead-letters', 'resolve', ...commandWords(number, '--as', 'accepted')));
   return html`<b>Decide on ${orders(total)} in doubt.</b> Your operator checks whether the API has ${total === 1 ? 'it' : 'each of them'}. If it does: ${resolve}${moreOf(total, resolve.length)} If it does not, use <code>--as resend</code>.`;
 }
 
@@ -239,10 +240,8 @@ type Open = { count: number; orders: readonly AffectedOrder[] };
 
 function openOf(groups: ErrorGroups, kind: DeadLetterKind): Open {
   const ours = [...groups.values()].filter((group) => group.kind === kind);
-  return {
-    count: ours.reduce((sum, { count, closed, waiting }) => sum + count - closed - waiting, 0),
-    orders: openIn(ours),
-  };
+  const count = ours.reduce((sum, one) => sum + one.count - one.closed - one.waiting, 0);
+  return { count, orders: openIn(ours) };
 }
 
 function openIn(groups: readonly ErrorGroup[]): AffectedOrder[] {
