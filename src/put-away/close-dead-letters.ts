@@ -1,11 +1,19 @@
-import type { Batches } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createNumberClaims } from '../ledger/number-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
-import { closingFor, closingsOf, type DeadLetter, placesOf, type Successor } from '../order/dead-letter.ts';
+import {
+  type Closing,
+  closedBy,
+  closingFor,
+  closingsOf,
+  type DeadLetter,
+  placesOf,
+  type Successor,
+} from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
 import type { Outcome } from '../order/outcome.ts';
@@ -13,6 +21,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
+import { type FoundDeadLetter, letterInProgress, type ProgressContext } from './dead-letters-in-progress.ts';
 
 export type FixedDeps = {
   batches: Batches;
@@ -195,4 +204,16 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
 
 function idOf({ purchaseOrderNumber: number, kind, location }: DeadLetter): ClosingRequest['deadLetter'] {
   return number === '' ? { number, place: placeText(location) } : { number, kind };
+}
+
+/** The dead letters of these batches in progress that somebody closed already; rows without a number are in the report only. */
+export async function* closedInProgress(context: ProgressContext, of: Batch[]): AsyncGenerator<FoundDeadLetter> {
+  const { redis, keys } = context.store;
+  for (const batch of of) {
+    for (const [field, text] of Object.entries(await redis.hgetall(keys.closed(batch.batch)))) {
+      const closing = JSON.parse(text) as Closing;
+      const found = /^\d+$/.test(field) ? await letterInProgress(closing.number, Number(field), batch, context) : [];
+      for (const letter of found) yield { ...letter, closed: closedBy(closing) };
+    }
+  }
 }

@@ -21,7 +21,7 @@ export type FoundDeadLetter = DeadLetter & {
   isForgotten?: true;
 };
 
-type ProgressContext = { batches: Batches; store: Pick<Store, 'redis' | 'keys'>; ledger: Ledger };
+export type ProgressContext = { batches: Batches; store: Pick<Store, 'redis' | 'keys'>; ledger: Ledger };
 
 /** The dead letters of batches that have no report yet, or of these batches, as far as the ledger knows them. */
 export async function* deadLettersInProgress(context: ProgressContext, of?: Batch[]): AsyncGenerator<FoundDeadLetter> {
@@ -46,7 +46,7 @@ export async function* deadLettersInProgress(context: ProgressContext, of?: Batc
       // A hash that grows during the scan may show a number twice.
       if (batch === undefined || seen.has(`${name}/${field}`)) continue;
       seen.add(`${name}/${field}`);
-      found.push(...(await inBatch(number, Number(field), batch, context)));
+      found.push(...(await letterInProgress(number, Number(field), batch, context)));
     }
     return found;
   }
@@ -68,13 +68,13 @@ export async function deadLettersInProgressOf(
     const batch = underWay.get(name);
     if (batch === undefined) continue;
     const { startedAt, by } = batch;
-    const letters = await inBatch(number, Number(field), batch, context);
+    const letters = await letterInProgress(number, Number(field), batch, context);
     found.push(...letters.map((letter) => ({ letter, startedAt, ...(by === undefined ? {} : { by }) })));
   }
   return found;
 }
 
-async function inBatch(
+export async function letterInProgress(
   number: string,
   ordinal: number,
   batch: Batch,

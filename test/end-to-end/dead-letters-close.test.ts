@@ -741,6 +741,35 @@ describe('a dead letter', () => {
   });
 });
 
+it('discarded in a file in progress, it is listed with --all as closed, by whom and when, as in JSON', async () => {
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  const busy = { kind: 'answer', status: 503, message: 'busy', articles: ['SLOW'] };
+  await using place = await openWorkplace({ faults: { faults: [refused, busy] }, sandbox: { record: true } });
+  const daemon = place.start(['start']);
+  await place.drop('orders.csv', table('REF,NEW,BAD,1', 'WRONG,NEW,A,none', 'LATE,NEW,SLOW,1'));
+  const listed = async (...args: string[]): Promise<DeadLetter[]> =>
+    JSON.parse((await place.run(['--json', 'dead-letters', 'list', ...args])).out).deadLetters;
+  await until('the refusal', async () => (await listed()).length === 2);
+  for (const order of ['REF', 'WRONG'])
+    await place.run(['dead-letters', 'discard', '--order', order, '--yes'], { USER: 'anna' });
+  const { batch } = await lastOf(place);
+  expect(await listed('--batch', batch)).toEqual([]);
+  const closed = { by: 'discarded', who: 'anna', at: expect.any(String) };
+  const found = await listed('--all', '--batch', batch);
+  expect(found.toSorted((a, b) => (a.purchaseOrderNumber < b.purchaseOrderNumber ? -1 : 1))).toMatchObject([
+    { purchaseOrderNumber: 'REF', kind: 'refused', message: 'unknown article', closed },
+    { purchaseOrderNumber: 'WRONG', kind: 'invalid', closed },
+  ]);
+  expect(await listed('--all', '--order', 'REF')).toMatchObject([{ batch, closed }]);
+  const { out } = await place.run(['dead-letters', 'list', '--all', '--batch', batch]);
+  expect(out).toMatch(/REF +refused, closed .*discarded by anna/);
+  await place.setFaults([]);
+  await until('the report', async () => (await lastOf(place)).state === 'finished');
+  expect(await listed('--all', '--batch', batch)).toMatchObject([{ closed }, { closed }]);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+});
+
 it('of an order that needs a person in several files, list, JSON and explain name the newest, also while its batch is held, and its correction closes all', async () => {
   const bad = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
   const refusalHold = ', concurrency: 2, refusalHold: { share: 50%, of: 6 }';

@@ -7,6 +7,7 @@ import { allNames } from '../../ledger/batches/batch-control.ts';
 import { type Closings, closingsOf } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
+import { closedInProgress } from '../../put-away/close-dead-letters.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
@@ -81,9 +82,11 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
       yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
     }
   }
-  const inProgress = deadLettersInProgress(context, [...underWay.values()]);
-  for await (const page of pages(inProgress, PAGE))
-    yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
+  const inProgress = [...underWay.values()];
+  const closed = filter.all ? inProgress.filter(({ batch }) => batch.endsWith(filter.batch ?? '')) : [];
+  for (const found of [deadLettersInProgress(context, inProgress), closedInProgress(context, closed)])
+    for await (const page of pages(found, PAGE))
+      yield* (await withLedgerState(page, context)).filter((one) => matches(one, filter));
 }
 
 /**
@@ -129,7 +132,8 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
   if (known !== undefined && known.kind !== 'nothing') return true;
   // Also where the report is gone.
   if ((await context.store.redis.hexists(context.store.keys.waiting, order)) === 1) return true;
-  for await (const found of deadLettersInProgress(context)) if (found.purchaseOrderNumber === order) return true;
+  // Discarded in a file that is in progress.
+  if ((await context.ledger.operatorActions(order)).length > 0) return true;
   return (await findAppearances(order, context)).length > 0;
 }
 
