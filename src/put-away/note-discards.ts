@@ -1,28 +1,32 @@
 import { constants, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openRegularFile } from '../core/regular-file.ts';
+import { iso } from '../core/format.ts';
+import { isGone, openRegularFile } from '../core/regular-file.ts';
 import { type KeptDiscard, keepDiscards } from '../ledger/batches/kept-discards.ts';
-import type { DeadLetter } from '../order/dead-letter.ts';
+import type { Closed, DeadLetter } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
 import { readReport, reportNames } from '../report/report.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
-// Redis may come back from before a person discarded an order of a file in progress, which no report says yet.
+// Redis may come back from before a person discarded an order of a file in progress, which no report says yet. The list of a
+// report, which says it later, may be lost together with Redis.
 
-/** Beside the report of a batch in progress, one JSON text a line. The report of a finished one has its dead letters. */
+/** Beside the report, one JSON text a line. */
 const NOTES = '.discarded.ndjson';
 /** Bytes of notes that are read: several hundred thousand orders. */
 const MOST = 64 * 1024 * 1024;
 
+/** `line`: that of its result; notes of older versions have none. */
+type Note = KeptDiscard & { line?: number };
+
 /** Notes who discarded an order, where the report of its batch has a folder already. A discard does not fail for it. */
 export async function noteDiscard(folder: string, letter: DeadLetter, by: { at: number; who: string }): Promise<void> {
-  const was = formerOf(letter);
-  if (!isRecognizable(was)) return;
+  const note: Note = { was: formerOf(letter), at: by.at, who: by.who, line: letter.location.line };
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
   try {
     const { uid, gid } = await lstat(folder);
     await using notes = await open(join(folder, NOTES), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o640);
-    await notes.appendFile(`${JSON.stringify({ was, at: by.at, who: by.who } satisfies KeptDiscard)}\n`);
+    await notes.appendFile(`${JSON.stringify(note)}\n`);
     // Of the daemon's user, who reads it.
     await notes.chown(uid, gid);
   } catch {}
@@ -34,15 +38,25 @@ export function createDiscardRecall({ config, side: { batches }, store }: Settle
     const reports = config.reports.path;
     for (const name of await reportNames(reports)) {
       const folder = join(reports, name);
-      const noted = await notesIn(folder);
-      if (noted.length === 0 || (await batches.find(name))?.state === 'done') continue;
+      if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done') continue;
+      const noted = (await notesIn(folder)).filter(({ was }) => isRecognizable(was));
       const report = await readReport(folder).catch(() => undefined);
       if (report?.environment === config.environment && !report.finishedAt) await keepDiscards(name, noted, store);
     }
   };
 }
 
-async function notesIn(folder: string): Promise<KeptDiscard[]> {
+/** Who discarded an order of this report, by its number and the line of its result, and when. */
+export async function discardsIn(folder: string): Promise<(number: string, line: number) => Closed | undefined> {
+  const keyOf = (number: string, line: number | undefined) => JSON.stringify([number, line]);
+  const noted = new Map((await notesIn(folder)).map((note) => [keyOf(note.was.number, note.line), note]));
+  return (number, line) => {
+    const note = noted.get(keyOf(number, line));
+    return note && { at: iso(note.at), by: 'discarded', who: note.who };
+  };
+}
+
+async function notesIn(folder: string): Promise<Note[]> {
   try {
     await using file = await openRegularFile(join(folder, NOTES));
     const { size } = await file.stat();
@@ -54,12 +68,14 @@ async function notesIn(folder: string): Promise<KeptDiscard[]> {
 }
 
 /** A line that was cut off says nothing. */
-function noteIn(line: string): KeptDiscard[] {
+function noteIn(text: string): Note[] {
   try {
-    const { was, at, who } = JSON.parse(line) as { [key in keyof KeptDiscard]: unknown };
+    const { was, at, who, line } = JSON.parse(text) as { [key in keyof Note]: unknown };
     const { number, content } = was as { number: unknown; content: unknown };
-    const isNote = [number, content, who].every((one) => typeof one === 'string') && typeof at === 'number';
-    return isNote ? [{ was: { number: String(number), content: String(content) }, at, who: String(who) }] : [];
+    const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime());
+    const isNote = [number, content, who].every((one) => typeof one === 'string') && isTime;
+    const note = { was: { number: String(number), content: String(content) }, at: Number(at), who: String(who) };
+    return isNote ? [{ ...note, ...(typeof line === 'number' && { line }) }] : [];
   } catch {
     return [];
   }

@@ -12,6 +12,7 @@ import type { Report } from '../report/report.ts';
 import { readResults } from '../report/results.ts';
 import { signatureOf } from '../report/signature.ts';
 import { type ClosingDeps, createDeadLetterClosing, type FixedDeps, keepAsItWas } from './close-dead-letters.ts';
+import { discardsIn } from './note-discards.ts';
 
 /** Closes dead letters that the ledger has from before they were closed, as their report says. */
 export function createReportedClosing(deps: ClosingDeps) {
@@ -48,23 +49,27 @@ export function createReportedClosing(deps: ClosingDeps) {
 
 /**
  * Writes the list of a report's dead letters again from its results, where somebody removed or emptied it and the ledger, which lost them,
- * does not know them either. Their content and all rows but the first are not known then.
+ * does not know them either. Their content and all rows but the first are not known then, and who settled one only where it was discarded.
  */
 export async function restoreLetters(folder: string, { open }: Pick<Report, 'open'>): Promise<void> {
   const file = join(folder, 'dead-letters.json');
   if (open === 0 || (await isGone(join(folder, 'results.csv')))) return;
   // An empty file, or a link to nothing, has none either.
   for await (const _ of readDeadLettersIfAny(folder)) return;
-  await writeFileWhole(file, listOf(readResults(join(folder, 'results.csv'))));
+  await writeFileWhole(file, listOf(readResults(join(folder, 'results.csv')), await discardsIn(folder)));
 }
 
-async function* listOf(results: AsyncIterable<OrderResult>): AsyncGenerator<Buffer> {
+type DiscardOf = Awaited<ReturnType<typeof discardsIn>>;
+
+async function* listOf(results: AsyncIterable<OrderResult>, discardOf: DiscardOf): AsyncGenerator<Buffer> {
   const list = createList();
   for await (const { line, purchaseOrderNumber, outcome: kind, attempts, at, code, message } of results) {
     if (!needsPerson(kind)) continue;
     const signature = signatureOf({ code, message, known: [purchaseOrderNumber] });
     const times = { attempts, firstAt: at, lastAt: at };
-    const what = { kind, stage: stageOf(kind), code, message, signature, ...times, location: { line } };
+    const closed = discardOf(purchaseOrderNumber, line);
+    const end = closed && { closed };
+    const what = { kind, stage: stageOf(kind), code, message, signature, ...times, location: { line }, ...end };
     yield Buffer.from(list.entry({ purchaseOrderNumber, ...what } satisfies DeadLetter));
   }
   yield Buffer.from(list.closing());

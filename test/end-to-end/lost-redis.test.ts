@@ -403,6 +403,33 @@ it.concurrent.each(['removed', 'emptied', 'linked to nothing'])(
   },
 );
 
+it.concurrent('orders that were discarded stay so after Redis has lost its data and somebody removed the list that says it', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = async () => (await place.run(['start', '--once', '--max-wait', '30s'])).code;
+  await place.drop('a.csv', `${HEAD}\nREF,NEW,BAD,1\nINV,NEW,A,1\nINV,NEW,A,none\n,NEW,D,7\nALSO,NEW,BAD,1\n`);
+  await once();
+  const [a] = await place.reportsNow();
+  if (a === undefined) throw new Error('no report');
+  for (const number of ['REF', 'INV'])
+    await place.run(['dead-letters', 'discard', '--order', number, '--yes'], { USER: 'anna' });
+  await rm(path.join(place.reports, a.batch, 'dead-letters.json'));
+  await client.flushdb();
+  await once();
+  const listed = async (...args: string[]) =>
+    JSON.parse((await place.run(['--json', 'dead-letters', 'list', ...args])).out).deadLetters;
+  expect(await listed()).toMatchObject([{ purchaseOrderNumber: '' }, { purchaseOrderNumber: 'ALSO' }]);
+  const closed = { by: 'discarded', who: 'anna', at: expect.any(String) };
+  expect(await listed('--all')).toMatchObject([
+    { purchaseOrderNumber: 'REF', closed },
+    { purchaseOrderNumber: 'INV', closed },
+    { purchaseOrderNumber: '' },
+    { purchaseOrderNumber: 'ALSO' },
+  ]);
+});
+
 it.concurrent('dead letters that were settled stay so when Redis comes back from just after their file', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };

@@ -59,9 +59,7 @@ export function createDiscard({ batches, config, ledger, operator, store }: Oper
       if (judged.known === undefined) return judged;
       const end = await closing.close(deadLetter.batch, deadLetter, judged.known, operator.did('discarded'));
       if (end === 'late') continue;
-      const isUnderWay = (await batches.find(deadLetter.batch))?.state !== 'done';
-      const folder = join(config.reports.path, deadLetter.batch);
-      if (isUnderWay) await noteDiscard(folder, deadLetter, operator.did('discarded'));
+      await noteDiscard(join(config.reports.path, deadLetter.batch), deadLetter, operator.did('discarded'));
       return { verdict: 'discarded' };
     }
     return { verdict: 'under-way' };
