@@ -84,7 +84,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
     notices.settled(batch, needPerson);
     input.onSettled?.(batch, needPerson, nameless);
   };
-  const settlement = resources.use(openSettlement({ ...context, inspections, side, onSettled }));
+  const settlement = resources.use(openSettlement({ ...input, ...context, inspections, side, onSettled }));
   const onProgress = (batch: string) => notices.heard(batch).then(() => settlement.progress(batch));
   const settling = { onProgress, onUnreadable: settlement.settleUnreadable };
   const ingest: SourcesDeps['ingest'] = (file, at, isNew) => admission.ingest(file, { at, isNew }, settling);

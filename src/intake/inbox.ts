@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { InboxSource } from '../config/config.ts';
+import type { InboxSource, Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { fileNameTrouble, fileRenamed } from '../log/events/intake.ts';
@@ -11,8 +11,10 @@ import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone } from './names.ts';
-import { createRetryGaps } from './offers.ts';
+import { createRetryGaps, type NotTaken } from './offers.ts';
 import { moveToFree } from './put-away.ts';
+import { FILES } from './read-claimed.ts';
+import { namesToTake } from './waiting.ts';
 import { openWatch, type Watch } from './watch.ts';
 
 export type InboxDeps = {
@@ -83,6 +85,18 @@ export function createInbox({ source, environment, tableEnd, clock, log, onReady
   }
 
   return openWatch({ source, clock, log, tableEnd, folder: source.path, list, onReady: ({ file }) => onReady(file) });
+}
+
+const NOT_BEGUN = `the wait was over before its turn: a file is taken when it is complete and unchanged, and at most ${FILES} files are read at a time, as far as their orders are delivered`;
+
+/** The files that are still in an inbox when a wait is over, without those that could not be taken. */
+export async function notBegun(sources: readonly Source[], refused: readonly NotTaken[]): Promise<NotTaken[]> {
+  const found = sources.map(async (source) => {
+    const names = source.type === 'inbox' ? await namesToTake(source) : [];
+    const others = names.filter((name) => refused.every(({ file, source: of }) => file !== name || of !== source.name));
+    return others.map((file) => ({ source: source.name, file, reason: NOT_BEGUN }));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 async function renameToUtf8(folder: string, name: Buffer, readable: string): Promise<string | undefined> {

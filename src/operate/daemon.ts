@@ -27,6 +27,8 @@ export type DaemonInput = {
   hide?: (secret: string) => void;
   /** Called with each batch that was settled here, how many of its orders need a person, and how many have no number. */
   onSettled?: (batch: Batch, needPerson: number, nameless?: number) => void;
+  /** Called with the name of each batch whose file is read here; another daemon may settle it. */
+  onTaken?: (batch: string) => void;
   /** What notices may use of the process. */
   notices?: NoticeSurroundings;
   /** `--once` serves no admin port. */
@@ -73,8 +75,7 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
     const files = reading();
     const orders = await ledger.unsettled();
     const underWay = await batches.underWay();
-    const reports = await batches.toRefresh();
-    return files + orders + underWay.length + reports.length;
+    return files + orders + underWay.length + (await batches.toRefresh()).length;
   }
 
   /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */
@@ -104,8 +105,7 @@ export type End = 'done' | 'held' | 'waited' | 'interrupted';
 type Ended = { end: End; notTaken: NotTaken[] };
 
 /** Milliseconds between two checks of whether the run is done; and for one, while Redis may be lost: what a timer can wait. */
-const LOOK_AGAIN = 100;
-const [LEAST_LIMIT, MOST_LIMIT] = [5_000, 2_147_483_647];
+const [LOOK_AGAIN, LEAST_LIMIT, MOST_LIMIT] = [100, 5_000, 2_147_483_647];
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
 export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock, signal: AbortSignal): Promise<Ended> {

@@ -124,4 +124,6 @@ export type SettlementContext = {
   inspections: Map<string, Inspection>;
   /** For each batch settled here, and again when its settled file was changed. `nameless`: rows without a number. */
   onSettled(batch: Batch, needPerson: number, nameless?: number): void;
+  /** For each batch whose file is read here. */
+  onTaken?: ((batch: string) => void) | undefined;
 };

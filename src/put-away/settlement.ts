@@ -81,7 +81,7 @@ export function openSettlement(context: SettlementContext) {
     },
     settleUnreadable,
     recall,
-    progress,
+    progress: firstProgress(context, progress),
     /** Keeps the report of every batch in progress current. */
     async progressAll(): Promise<void> {
       for (const batch of await batches.underWay()) {
@@ -91,6 +91,14 @@ export function openSettlement(context: SettlementContext) {
     },
     /** Waits until the batches that are being settled are done. */
     [Symbol.asyncDispose]: () => queue.drained(),
+  };
+}
+
+/** Writes the first report of a batch whose file is read here. */
+function firstProgress({ onTaken }: SettlementContext, progress: (name: string) => Promise<void>) {
+  return (name: string): Promise<void> => {
+    onTaken?.(name);
+    return progress(name);
   };
 }
 

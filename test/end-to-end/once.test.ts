@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { freePort } from '../support/free-port.ts';
 import { openDatabase } from '../support/shared-redis.ts';
+import { until } from '../support/until.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 function jsonOf(count: number, first: number): string {
@@ -286,4 +287,40 @@ it('a file that a killed run claimed, and that the ledger does not know, is fini
   );
   expect((await place.run(['start', '--once'])).code).toBe(0);
   expect(await place.reportsNow()).toMatchObject([{ batch, state: 'finished', counts: { accepted: 1 } }]);
+});
+
+it('names the files that are still in the inbox when the maximum wait is over, and why', async () => {
+  const faults = [{ kind: 'answer', on: 'list', status: 503, message: 'closed' }];
+  await using place = await openWorkplace({ faults: { faults }, delivery: ', readList: eachFile' });
+  // Each waits for the list, and a run reads 16 at a time.
+  for (let i = 1; i <= 18; i += 1) await place.drop(`f${i}.csv`, csvOf(1, i));
+  const { code, out, err } = await place.run(['--json', 'start', '--once', '--max-wait', '3s']);
+  const { end, notTaken } = JSON.parse(out);
+  const left = (await readdir(place.inbox)).filter((name) => name.endsWith('.csv')).sort();
+  expect({ code, end, left: left.length }).toEqual({ code: 2, end: 'waited', left: 2 });
+  expect(notTaken.map(({ file }: { file: string }) => file).sort()).toEqual(left);
+  const why =
+    'of source inbox: the wait was over before its turn: .* at most 16 files are read at a time.* The next run';
+  for (const name of left) expect(err).toMatch(new RegExp(`^Not taken: ${name} ${why} tries again\\.$`, 'm'));
+});
+
+it('ends with 2 for a file that it took and another daemon finished', async () => {
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  const busy = { kind: 'answer', status: 503, message: 'busy', orders: ['PO-1'] };
+  await using place = await openWorkplace({ faults: { faults: [refused, busy] }, sandbox: { record: true } });
+  await place.drop('orders.csv', `${csvOf(1)}BAD-1,NEW,BAD,1\n`);
+  const run = place.spawn(['--json', 'start', '--once']);
+  await until('the refusal', async () => (await place.reportsNow())[0]?.counts.refused === 1);
+  run.child.kill('SIGSTOP');
+  const daemon = place.start(['start']);
+  await place.setFaults([refused]);
+  await until('the report of the daemon', async () => (await place.reportsNow())[0]?.state === 'finished');
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  run.child.kill('SIGCONT');
+  const { code, out } = await run.ended;
+  const [report] = await place.reportsNow();
+  const batch = { batch: report?.batch, file: 'orders.csv', orders: 2, needPerson: 1 };
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 2, end: 'done', exitCode: 2, batches: [batch] });
+  expect([...place.stored()]).toEqual([['PO-1', 1]]);
 });

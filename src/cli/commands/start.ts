@@ -7,12 +7,13 @@ import { loadAdminTokens, loadIntakeSecrets, loadSecrets, type Secrets } from '.
 import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
-import { iso, moment } from '../../core/format.ts';
+import { counted, iso, moment } from '../../core/format.ts';
 import { within } from '../../core/semaphore.ts';
 import { buildOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
+import { notBegun } from '../../intake/inbox.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import {
@@ -150,6 +151,8 @@ async function runDaemon(
   return 0;
 }
 
+/** Files that were not taken that are named; all are in the JSON. */
+const NAMED = 20;
 /** How long a run that ends asks Redis, which may be lost, for what is left. Milliseconds. */
 const LOOK = 2_000;
 
@@ -164,27 +167,37 @@ async function startOnce(
   live?: LiveView,
 ): Promise<number> {
   const batches: SettledBatch[] = [];
+  const taken = new Set<string>();
   let ended: { end: End; notTaken: NotTaken[] };
   let reason: string | undefined;
   let stalled: readonly Batch[] = [];
+  let others: readonly (Batch | undefined)[] = [];
   {
     const onSettled = (batch: Batch, needPerson: number, nameless = 0) => {
       batches.push(summaryOf(batch, needPerson, nameless));
       live?.settled(batch, needPerson, nameless);
     };
-    await using daemon = await openDaemon({ ...input, admin: false, onSettled });
+    const onTaken = (name: string) => void taken.add(name);
+    await using daemon = await openDaemon({ ...input, admin: false, onSettled, onTaken });
     await using _ = live?.follow(daemon);
     ended = await runUntilDone(daemon, maxWait, input.clock, shell.signal);
+    const elsewhere = Promise.all([...taken].map(daemon.find));
+    others = (await within(LOOK, elsewhere, input.clock, shell.signal)) ?? [];
     const pause = daemon.pause();
     if (ended.end === 'waited' || ended.end === 'held')
       stalled = (await within(LOOK, daemon.underWay(), input.clock, shell.signal)) ?? [];
     const byPerson = pause?.code === OPERATOR ? pausedByPerson(pause) : undefined;
     reason = ended.end === 'held' ? (byPerson ?? (await daemon.waitsForPerson())) : pause && causeText(pause);
   }
-  const { end, notTaken } = ended;
+  batches.push(...settledElsewhere(others, batches));
+  const { end } = ended;
+  const notTaken =
+    end === 'waited' ? [...ended.notTaken, ...(await notBegun(input.config.sources, ended.notTaken))] : ended.notTaken;
   const needPerson = batches.filter((batch) => batch.needPerson > 0).length + notTaken.length;
   const exitCode = exitCodeOf(end, needPerson, shell.signal);
-  const left = notTaken.map((one) => `Not taken: ${printable(notTakenText(one))}\n`).join('');
+  const more = notTaken.length > NAMED ? `Not taken: ${counted(notTaken.length - NAMED, 'more file')}.\n` : '';
+  const named = notTaken.slice(0, NAMED).map((one) => `Not taken: ${printable(notTakenText(one))}\n`);
+  const left = named.join('') + more;
   const reports = input.config.reports.path;
   const text =
     left +
@@ -197,6 +210,12 @@ async function startOnce(
   else if (exitCode === 2 || (end === 'done' && batches.length === 0 && reason !== undefined)) shell.err(text);
   if (json) printJson(shell, { environment: input.config.environment, end, exitCode, batches, notTaken });
   return exitCode;
+}
+
+/** Batches that this run took and another daemon settled. One that reads a file that is unreadable settles it. */
+function settledElsewhere(taken: readonly (Batch | undefined)[], here: readonly SettledBatch[]): SettledBatch[] {
+  const others = taken.filter((batch) => batch?.state === 'done' && here.every((one) => one.batch !== batch.batch));
+  return others.flatMap((batch) => (batch ? summaryOf(batch, batch.open, 0) : []));
 }
 
 /** Who paused delivery, why and since when, and how it continues. */
