@@ -80,7 +80,7 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
 
 /** For each of some dead letters, the order under another number that it became, or that all of its rows became; none for a closed one. */
 export async function madeOthers(
-  letters: readonly (DeadLetter & { batch: string })[],
+  letters: readonly ToBecome[],
   deps: Parameters<typeof createNumberClaims>[0],
 ): Promise<(RowOwner | undefined)[]> {
   const claims = createNumberClaims(deps);
@@ -97,6 +97,12 @@ export async function madeOthers(
     letters.map(async (letter, i) => (letter.closed ? undefined : (renumbered[i] ?? (await ofRows(letter))))),
   );
 }
+
+/** What is asked of a dead letter, as a list or its report has it. `content`: the digest of its items, instead of them. */
+export type ToBecome = Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'closed' | 'payload'> & {
+  batch: string;
+  content?: string;
+};
 
 /** How dead letters end whose rows were ordered. */
 const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);

@@ -19,10 +19,12 @@ export function digestOf(order: { items: readonly Item[] }): string {
 /** An order as a file had it before a person corrected it. `content`: the digest of its items. */
 export type Former = { number: string; content: string };
 
-/** The order of a dead letter as its file had it. */
-export function formerOf({ purchaseOrderNumber, payload }: DeadLetter): Former {
-  return { number: purchaseOrderNumber, content: digestOf({ items: itemsIn(payload) }) };
+/** The order of a dead letter as its file had it. `content`: the digest, where only that is kept. */
+export function formerOf({ purchaseOrderNumber: number, payload, content }: Letter): Former {
+  return { number, content: content ?? digestOf({ items: itemsIn(payload) }) };
 }
+
+type Letter = Pick<DeadLetter, 'purchaseOrderNumber' | 'payload'> & { content?: string };
 
 /** Whether it can be recognized in another file: it has a number and items. */
 export function isRecognizable({ number, content }: Former): boolean {

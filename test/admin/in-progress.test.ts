@@ -210,4 +210,18 @@ it('the pages of an order that a fix file of another file sent under another num
   await until('the page says so', async () => sent.test(textOf((await person.page(pathOf(id))).text)));
   expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
   expect(textOf((await person.page('/order?number=PO-21')).text)).toContain('already sent as PO-23: discard it');
+  // The list marks it with the same words, and its filter for such orders selects it.
+  for (const filter of ['', '&already=true']) {
+    const list = textOf((await person.page(`/dead-letters?q=PO-21${filter}`)).text);
+    expect(list).toContain('Already sent as PO-23, from "other-number.csv"');
+    expect(list).toContain('2 of them are in another file already');
+    const { items } = JSON.parse((await person.page(`/api/v1/dead-letters?q=PO-21${filter}`)).text);
+    const marked = items.filter(({ already }: { already?: string }) => already);
+    expect(marked).toMatchObject([
+      { id, already: 'already sent as PO-23, from "other-number.csv"' },
+      { already: marked[0].already },
+    ]);
+    expect(marked[0]).not.toHaveProperty('content');
+    if (filter !== '') expect(items).toEqual(marked);
+  }
 });

@@ -123,7 +123,14 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   ]);
   const shown = await withOrdersInProgress(api, await withState(api, items));
   const since = shown.filter((row, i) => row.already !== items[i]?.already).length;
-  return { items: shown, next, total, kinds, groups, already: filter.already ? total : already + since };
+  return {
+    items: shown.map(({ content: _, ...row }) => row),
+    next,
+    total,
+    kinds,
+    groups,
+    already: filter.already ? total : already + since,
+  };
 }
 
 async function readLetterGroups(api: ApiContext, url: URL) {

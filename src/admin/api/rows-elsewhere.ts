@@ -1,3 +1,4 @@
+import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress, inProgressText, isElsewhere } from '../../operate/orders/in-progress.ts';
 import { closingWord } from '../../order/closing-text.ts';
 import { NOTHING_NEW } from '../../put-away/refused-before.ts';
@@ -8,13 +9,19 @@ import type { ApiContext } from './api-context.ts';
 /** Rows that are searched for orders in progress where a request selects only these: each costs a few calls of Redis. */
 const LOOKED = 1_000;
 
-/** Says of rows that another file brought the order since, and that it is in progress: no report says that. */
+/**
+ * Says of rows that another file brought the order since, and that it is in progress, or that it was sent under another
+ * number: no report says that.
+ */
 export async function withOrdersInProgress<Row extends DeadLetterRow>(
   { base }: ApiContext,
   rows: readonly Row[],
 ): Promise<Row[]> {
+  const sent = await sentAsOf(rows, base);
   return Promise.all(
-    rows.map(async (row) => {
+    rows.map(async (row, i) => {
+      const { [i]: as } = sent;
+      if (as) return { ...row, already: `already sent as ${as.number}, from "${as.file ?? as.batch}"` };
       if (row.already !== undefined) return row;
       const other = await findInProgress(row, base);
       if (other === undefined || !isElsewhere(row, other)) return row;

@@ -1,5 +1,6 @@
 import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
+import { formerOf, isRecognizable } from '../../order/digest.ts';
 import { NUMBER_KNOWN, OTHER_SPELLING, ROW_KNOWN } from '../../order/fixing.ts';
 import { firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { shorten } from '../../order/text.ts';
@@ -25,6 +26,7 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   const read = firstOf(letter.articles);
   const already = alreadyText(letter);
   const line = errorLine(letter);
+  const former = formerOf(letter);
   const named = {
     ...row,
     ...(line !== location.line && { line }),
@@ -32,6 +34,7 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
     ...(value && { value }),
     ...(items && { items }),
     ...(read && { articles: read }),
+    ...(isRecognizable(former) && { content: former.content }),
   };
   const full = { id, ...named, ...(already && { already }), batch: from.batch, source: from.source, file: from.file };
   return { row: full, own, isNameless: isNameless(letter) };

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { newerIn, type SentAs } from '../../ledger/dead-letters.ts';
-import { madeOthers } from '../../ledger/number-claims.ts';
+import { madeOthers, type ToBecome } from '../../ledger/number-claims.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, closingFor, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
@@ -181,7 +181,7 @@ export async function withLedgerState(
 
 /** For each of some open dead letters, the order that a fix file of another file made of it under another number. */
 export async function sentAsOf(
-  page: readonly (DeadLetter & { batch: string })[],
+  page: readonly ToBecome[],
   { ledger, batches, store: { redis, keys } }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
 ): Promise<(SentAs | undefined)[]> {
   const found = (await madeOthers(page, { redis, keys, ledger })).map(async (by) => {
