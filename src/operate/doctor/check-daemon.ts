@@ -79,6 +79,7 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
     return [
       runningWell(started, config),
       ...started.flatMap((one) => checkLost(one, started)),
+      ...started.flatMap((one) => checkStray(one, started)),
       ...started.flatMap(checkVersion),
       ...living.flatMap((one) => checkConfiguration(one, config)),
     ];
@@ -113,8 +114,11 @@ function runningWell(living: readonly StartedDaemon[], config: Config): Finding 
 /** Daemons that are named. */
 const NAMED = 8;
 
-/** `by`: the program that started it and still has it, such as `pm2`. `pm2`: its number there, if pm2 started it. `root`: the folder of its program. */
-type StartedDaemon = LivingDaemon & { by?: string; pm2?: string; root?: string };
+/** `by`: the program that started it and still has it, such as `pm2`. `pm2`: its number there, if pm2 started it. `root`: the folder of its program. `manager`: the service manager that has it; `isByHand`: none has. */
+type StartedDaemon = LivingDaemon & { by?: string; pm2?: string; root?: string } & {
+  manager?: string;
+  isByHand?: true;
+};
 
 /** Who started a daemon, as far as this user may see it on this machine. */
 async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
@@ -127,11 +131,30 @@ async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
   for (let pid = parent; pid !== '0'; pid = await above(pid)) if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
   const variables = (await read(daemon.pid, 'environ')).split('\0');
   const [home = '', id] = ['PM2_HOME=', 'pm_id='].map((name) => variables.find((one) => one.startsWith(name)));
+  const isUnit = variables.some((one) => one.startsWith('INVOCATION_ID='));
+  const isByHand = variables.length > 1 && id === undefined && !isUnit && by !== '' && !SUPERVISORS.test(by);
+  const manager = by === (id === undefined && isUnit ? 'systemd' : 'pm2') ? by : undefined;
   // pm2 starts its own program, which has the path of ours in a variable.
   const words = [...variables, ...(await read(daemon.pid, 'cmdline')).split('\0')];
   const [root] = words.flatMap((one) => /^(?:pm_exec_path=|node )?(\/.*)\/src\/main\.ts$/.exec(one)?.[1] ?? []);
   const at = root && (await realpath(root).catch(() => root));
-  return { ...daemon, ...(by && { by }), ...(id !== undefined && { pm2: `${home} ${id}` }), ...(at && { root: at }) };
+  const own = { ...(at && { root: at }), ...(manager && { manager }), ...(isByHand && { isByHand }) };
+  return { ...daemon, ...(by && { by }), ...(id !== undefined && { pm2: `${home} ${id}` }), ...own };
+}
+
+/** Programs that start others again, and the first ones of containers. */
+const SUPERVISORS = /^(?:pm2|supervisor|runsv|s6-|monit|containerd|docker|conmon|tini|dumb-init)/;
+
+/** Nobody stops or updates a daemon that was started by hand, or forgotten, together with those of a service manager. */
+function checkStray({ pid, by, role, isByHand, adminPort }: StartedDaemon, all: readonly StartedDaemon[]): Finding[] {
+  // With start --once, a daemon has no admin port.
+  if (!isByHand || adminPort === undefined) return [];
+  const doesTheSame = (one: StartedDaemon) => (one.role ?? role) === (role ?? one.role);
+  const other = all.find((one) => one.manager !== undefined && doesTheSame(one));
+  if (other === undefined) return [];
+  const message = `process ${pid}, started by ${by}, runs beside process ${other.pid}, which ${other.manager} has, and no service manager has it`;
+  const remedy = `Nobody stops or updates it together with the others. Unless you want it to run, run kill ${pid}.`;
+  return [{ check: 'daemon', state: 'warn', message, remedy }];
 }
 
 /** pm2 can lose a daemon that it started, such as one that it restarted while it was deleted: nobody stops that one. */

@@ -146,6 +146,42 @@ describe('what daemons share', () => {
     }
   });
 
+  it('warns of a daemon that was started by hand beside one of pm2, unless its role is another one or it runs once', async () => {
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
+    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+    const PATH = process.env['PATH'] ?? '';
+    const [run, none] = [['-e', 'setInterval(() => {}, 1000)'], 'ignore'] as const;
+    const stray = spawn(process.execPath, run, { env: { PATH }, stdio: none });
+    const start = `const { spawn } = require('node:child_process');
+      process.on('SIGTERM', () => process.exit());
+      console.log(spawn(process.execPath, ${JSON.stringify(run)}, { stdio: 'ignore' }).pid);`;
+    const env = { PATH, PM2_HOME: '/home/op/.pm2', pm_id: '0' };
+    const pm2 = spawn(process.execPath, ['-e', `${start} setInterval(() => {}, 1000);`, 'PM2'], { env });
+    const [text] = (await once(pm2.stdout, 'data')) as [Buffer];
+    const kept = Number(String(text).trim());
+    const warned = async (ofPm2: object, ofStray: object) => {
+      for (const [pid, facts] of [[kept, ofPm2] as const, [stray.pid, ofStray] as const]) {
+        const daemon = { pid, version: buildOf(), host: hostname(), since: 1, ...facts };
+        await store.redis.set(store.keys.daemon(`d${pid}`), JSON.stringify(daemon), 'PX', 60_000);
+        await store.redis.zadd(store.keys.daemons, 1, `d${pid}`);
+      }
+      return (await found()).slice(1);
+    };
+    const adminPort = 9464;
+    try {
+      const { pid } = stray;
+      const message = new RegExp(`^process ${pid}, started by .+, runs beside process ${kept}, which pm2 has`);
+      const warning = [['daemon', 'warn', expect.stringMatching(message)]];
+      expect(await warned({ adminPort }, { adminPort })).toEqual(warning);
+      expect(await warned({ adminPort, role: 'delivery' }, { adminPort })).toEqual(warning);
+      expect(await warned({ adminPort, role: 'delivery' }, { adminPort, role: 'intake' })).toEqual([]);
+      expect(await warned({ adminPort }, {})).toEqual([]);
+    } finally {
+      process.kill(kept);
+      for (const child of [stray, pm2]) child.kill();
+    }
+  });
+
   it('warns of a daemon that runs from the folder of another installation, with how to start it from this one', async () => {
     await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
