@@ -197,10 +197,13 @@ function usageError({ code, message }: CommanderError, path: string): PoSyncErro
   const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1).replace(/\.?$/, '.')}`;
   // The nearest name of a subcommand does something else.
   const isCheck = path === 'po-sync config' && CHECKS.test(problem);
-  const hint = isCheck ? CHECK_CONFIG : guess;
+  const isNumber = code === 'commander.unknownOption' && TAKES_ORDER.test(path) && guess === '';
+  const hint = isCheck ? CHECK_CONFIG : isNumber ? AFTER_HYPHENS : guess;
   return new PoSyncError(`usage-${kind}`, hint === '' ? sentence : `${sentence} ${hint}`, { remedy, facts });
 }
 
+const TAKES_ORDER = /^po-sync (?:explain|dead-letters resolve)$/;
+const AFTER_HYPHENS = 'If it is an order number, write it last, after --.';
 const CHECKS = /^unknown command '(?:check|validate|verify|test|lint)'$/;
 const CHECK_CONFIG =
   'To check the configuration, run po-sync doctor, or po-sync config show to see how it is read. To check a file of orders, run po-sync check FILE.';

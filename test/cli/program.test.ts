@@ -89,6 +89,12 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
   ],
   ['config shw', 'usage-unknown-command', "Unknown command 'shw'. Did you mean show?", 'po-sync config --help'],
   [
+    'explain -x4711',
+    'usage-unknown-option',
+    "Unknown option '-x4711'. If it is an order number, write it last, after --.",
+    'po-sync explain --help',
+  ],
+  [
     'batches list --limt 3',
     'usage-unknown-option',
     "Unknown option '--limt'. Did you mean --limit?",
