@@ -69,7 +69,8 @@ export function openNotices(deps: Deps) {
   }
 
   async function tick(): Promise<void> {
-    if (receivers.length > 0) await notifier.tick(await side.notTaken());
+    if (receivers.length === 0) return notifier.watch();
+    await notifier.tick(await side.notTaken());
   }
 
   return {

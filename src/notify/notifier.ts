@@ -33,7 +33,7 @@ const REMEMBERED = 30 * 86_400;
  * creates the field sends the notice.
  */
 export function createNotifier(deps: NotifierDeps) {
-  const { redis, keys } = deps.store;
+  const { redis, keys, time } = deps.store;
   const startedAt = deps.clock.monotonic();
 
   /**
@@ -71,7 +71,13 @@ export function createNotifier(deps: NotifierDeps) {
     if (isNew === 'OK') deps.send(tell.settledBatch(batch, needPerson, factsOf(batch, deps)));
   }
 
-  return { tick, ...createHearing(deps), settled };
+  /** For `status`, which shows a silent source also where nobody receives notices. */
+  async function watch(): Promise<void> {
+    const expected = deps.sources.filter(({ expectEvery }) => expectEvery !== undefined);
+    await Promise.all(expected.map(({ name }) => watchFrom(name, time.now(), { redis, keys })));
+  }
+
+  return { tick, watch, ...createHearing(deps), settled };
 }
 
 /** Builds what remembers when a source last had a file. */

@@ -55,7 +55,7 @@ export const NUMBER_IN_PROGRESS =
 
 /** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
 export const CANCELLED_IN_EXPORT =
-  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox.';
+  'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out in the program that writes the export, or leave them out with skipWhere in the mapping. To send them at once, drop a file with them into an inbox, with the columns that the files of that inbox have.';
 
 /** What sends the cancelled orders of a file after all. An export cannot be dropped again. */
 export function sendCancelled(isExport: boolean): string {

@@ -92,3 +92,13 @@ it('pages say that a long file is being sent while it is still read', async () =
   const { body } = await person.call('GET', '/batches');
   expect((body['items'] as { state: string }[])[0]?.state).toBe('reading');
 });
+
+it('Overview and Sources say that a source is silent, also before its first file', async () => {
+  const source = '- { name: inbox, type: inbox, path: inbox, stable: 100ms, poll: 100ms, expectEvery: 2s }';
+  await using place = await openWorkplace({ source });
+  const person = await openOperator(place, place.start(['start']));
+  for (const path of ['/', '/sources'])
+    await until(`${path} says it`, async () =>
+      /silent: no file for \d+ s, expected every 2 s/s.test((await person.page(path)).text.replace(/<[^>]*>/g, '')),
+    );
+});

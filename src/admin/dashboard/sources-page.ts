@@ -1,7 +1,7 @@
 import { type Config, mappingFor, plainMapping, type Source } from '../../config/config.ts';
 import { count, counted, duration } from '../../core/format.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
-import { inboxTrouble, type SourceStatus, waitingTexts } from '../../operate/delivery/source-status.ts';
+import { inboxTrouble, type SourceStatus, silenceText, waitingTexts } from '../../operate/delivery/source-status.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { agoText, badge, batchPath, facts, link, table } from './parts.ts';
@@ -21,7 +21,6 @@ export async function sourcesPage({ api }: PageRequest): Promise<Content> {
 function sourcePart(status: SourceStatus, source: Source, config: Config, now: number): Html {
   const { name, type, path, last, ignored, heardAt } = status;
   const { expectEvery } = source;
-  const isSilent = expectEvery !== undefined && last !== undefined && now - (heardAt ?? last.at) > expectEvery;
   return html`<h2 id="${name}">${name}</h2>
 ${facts([
   ['type', type === 'inbox' ? 'inbox: files are taken' : 'export: read, never changed'],
@@ -33,7 +32,7 @@ ${facts([
   ['last written', heardAt === undefined ? undefined : agoText(heardAt, now)],
   [
     'expects a file every',
-    expectEvery === undefined ? undefined : html`${duration(expectEvery)} ${isSilent ? badge('bad', 'silent') : ''}`,
+    expectEvery === undefined ? undefined : html`${duration(expectEvery)}${silenceBadge(status, now)}`,
   ],
   ['stable for', shortText(source.stable)],
   ['polled every', shortText(source.poll)],
@@ -42,6 +41,12 @@ ${facts([
   ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],
 ])}
 ${mappingPart(source, config)}`;
+}
+
+/** That a source is silent and since when, as `status` says it; empty for any other source. */
+export function silenceBadge(status: SourceStatus, now: number): Html {
+  const text = silenceText(status, now);
+  return text === undefined ? html`` : html` ${badge('bad', text)}`;
 }
 
 function waitingPart(status: SourceStatus): Html | undefined {

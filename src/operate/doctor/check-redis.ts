@@ -234,5 +234,5 @@ const RESTORED =
 export async function checkRestored(place: Place, config: Config): Promise<Finding[]> {
   if ((await isNew(place)) || !(await willNoticeLoss(config, place))) return [];
   const message = `Redis is older than ${config.data}/ledger, as after a restore: the start pauses delivery and reads the API's list before it sends anything`;
-  return [{ check: 'ledger', state: 'ok', message }];
+  return [{ check: 'ledger', state: 'warn', message, remedy: 'Nothing is to be repaired: start the daemon.' }];
 }
