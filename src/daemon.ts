@@ -72,7 +72,7 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   const queue = resources.use(openQueue(context));
   const partner = resources.use(openPartner(context, input));
   const breaker = createEnvironmentBreaker(context);
-  const reconciliation = resources.use(createReconciliation({ context, book, partner, breaker }));
+  const reconciliation = resources.use(createReconciliation({ context, book, partner, breaker }, 'reports'));
   const inspections = new Map<string, Inspection>();
   const admission = createFileAdmission({ context, book, queue, inspections });
   const on = { accepted: reconciliation.remember, outcome: admission.delivered, rolledBack: reconciliation.establish };

@@ -14,7 +14,7 @@ import type { Context } from '../redis/store.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createGuards, type HeldBatches } from './guards.ts';
-import { type DeliveryEvents, isCalledOff, type Line, untilComplete, untilSteady } from './may-begin.ts';
+import { calledOff, type DeliveryEvents, type Line, untilComplete, untilSteady } from './may-begin.ts';
 import { createPlaces } from './places.ts';
 
 export type DeliveryDeps = {
@@ -109,24 +109,21 @@ async function deliver(
 /** The orders of a job without those that are withdrawn. */
 async function toSend(open: readonly Entry[], batch: string, deps: DeliveryDeps): Promise<readonly Entry[]> {
   const { book, context } = deps;
+  // While the ledger lacks something, it may also lack what is cancelled or discarded.
+  await untilComplete(context);
   const looks = [book.batches.isCancelled(batch), discardsOf(batch, open, context.store)] as const;
   const [isCancelled, discards] = await Promise.all(looks);
   if (!isCancelled && discards.size === 0) return open;
-  // Here once for all of them.
-  await untilComplete(context);
-  const isOver = await Promise.all(
-    open.map((one) => isWithdrawn(one, deps, discards.get(one.order.purchaseOrderNumber))),
-  );
+  const isOver = await Promise.all(open.map((one) => isWithdrawn(one, deps)));
   return open.filter((_, i) => !isOver[i]);
 }
 
-/** Withdraws an order that is not to be sent any more; one that was changed meanwhile is somebody else's. `by`: who discarded it. */
-async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps, by?: string): Promise<boolean> {
+/** Withdraws an order that is not to be sent any more; one that was changed meanwhile is somebody else's. */
+async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps): Promise<boolean> {
   const { batch, order } = entry;
-  const isOver = by !== undefined || (await isCalledOff(book, entry));
-  if (!isOver || !(await untilComplete(context))) return false;
-  const who = by ?? (await book.batches.find(batch))?.cancelledBy?.who ?? '';
-  const action = { at: context.store.time.now(), who, what: by === undefined ? 'cancelled' : 'discarded' } as const;
+  if (!(await untilComplete(context))) return false;
+  const action = await calledOff({ context, book }, entry);
+  if (action === undefined) return false;
   const isDone = await withdraw(entry, action, { ...book, queue });
   if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber });
   return true;

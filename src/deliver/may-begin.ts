@@ -1,7 +1,8 @@
 import type { Partner } from '../api/partner.ts';
 import type { BearerToken } from '../api/token.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
-import { type Entry, INTENT_FRESH, sendingSpan } from '../ledger/entry.ts';
+import { discardsOf } from '../ledger/batches/kept-discards.ts';
+import { type Entry, INTENT_FRESH, type OperatorAction, sendingSpan } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { AttemptTrace } from '../log/tracer.ts';
@@ -111,13 +112,24 @@ export async function untilComplete({ store: { redis, keys }, clock, stopping }:
 const LONG_TURN = 1_000;
 
 /** Whether the batch was cancelled while the order waited for its turn since `asked`. */
-export async function wasCancelled({ context, book }: Line, entry: Entry, asked: number): Promise<boolean> {
-  return context.clock.monotonic() - asked >= LONG_TURN && (await isCalledOff(book, entry));
+export async function wasCancelled(line: Line, entry: Entry, asked: number): Promise<boolean> {
+  return line.context.clock.monotonic() - asked >= LONG_TURN && (await calledOff(line, entry)) !== undefined;
 }
 
-/** Of a canceled batch, nothing is sent any more, unless it had an outcome and a person wanted it sent afterwards. */
-export async function isCalledOff({ batches }: EnvironmentLedger, { batch, ordinal }: Entry): Promise<boolean> {
-  return (await batches.isCancelled(batch)) && !(await batches.counted(batch))(ordinal);
+/**
+ * Why an order is not sent any more: a person discarded it before Redis lost that, or its batch is cancelled. Of a canceled batch,
+ * nothing is sent any more, unless it had an outcome and a person wanted it sent afterwards.
+ */
+export async function calledOff(
+  { context: { store }, book: { batches } }: Pick<Line, 'context' | 'book'>,
+  entry: Entry,
+): Promise<OperatorAction | undefined> {
+  const { batch, ordinal, order } = entry;
+  const at = store.time.now();
+  const discarded = (await discardsOf(batch, [entry], store)).get(order.purchaseOrderNumber);
+  if (discarded !== undefined) return { at, who: discarded, what: 'discarded' };
+  if (!(await batches.isCancelled(batch)) || (await batches.counted(batch))(ordinal)) return undefined;
+  return { at, who: (await batches.find(batch))?.cancelledBy?.who ?? '', what: 'cancelled' };
 }
 
 /** Undefined where none can be had: that pauses delivery. */

@@ -1,10 +1,13 @@
-import { constants, lstat, open } from 'node:fs/promises';
+import { constants, lchown, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { iso } from '../core/format.ts';
 import { isGone, openRegularFile } from '../core/regular-file.ts';
-import { type KeptDiscard, keepDiscards } from '../ledger/batches/kept-discards.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
+import { type KeptDiscard, keepDiscards, keptDiscards } from '../ledger/batches/kept-discards.ts';
 import type { Closed, DeadLetter } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
+import type { Store } from '../redis/store.ts';
+import { writeFileWhole } from '../report/draft.ts';
 import { readReport, reportNames } from '../report/report.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
@@ -16,20 +19,69 @@ const NOTES = '.discarded.ndjson';
 /** Bytes of notes that are read: several hundred thousand orders. */
 const MOST = 64 * 1024 * 1024;
 
-/** `line`: that of its result; notes of older versions have none. */
-type Note = KeptDiscard & { line?: number };
+/**
+ * Notes who discarded an order, beside the report of its batch and, while that is in progress, in Redis. A discard does not
+ * fail because it cannot be noted beside the report: `createDiscardNotes` tries again.
+ */
+export async function noteDiscard(
+  { folder, batch, letter }: { folder: string; batch: Pick<Batch, 'batch' | 'state'>; letter: DeadLetter },
+  { at, who }: { at: number; who: string },
+  store: Pick<Store, 'redis' | 'keys'>,
+): Promise<void> {
+  const was = formerOf(letter);
+  const { line } = letter.location;
+  const kept: KeptDiscard = { was: isRecognizable(was) ? was : { ...was, content: '' }, at, who, line };
+  await append(folder, kept).catch(() => undefined);
+  if (batch.state !== 'done' && was.number !== '') await keepDiscards(batch.batch, [kept], store);
+}
 
-/** Notes who discarded an order, where the report of its batch has a folder already. A discard does not fail for it. */
-export async function noteDiscard(folder: string, letter: DeadLetter, by: { at: number; who: string }): Promise<void> {
-  const note: Note = { was: formerOf(letter), at: by.at, who: by.who, line: letter.location.line };
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+/** What is there may be a pipe without a reader, or another name of a file that is not ours. */
+async function append(folder: string, kept: KeptDiscard): Promise<void> {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  const { uid, gid } = await lstat(folder);
+  await using notes = await open(join(folder, NOTES), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+  const found = await notes.stat();
+  if (!found.isFile() || found.nlink !== 1) return;
+  // The line before may be cut off, because the disk was full.
+  await notes.appendFile(`\n${JSON.stringify(kept)}\n`);
+  // Of the daemon's user, who reads it.
+  await notes.chown(uid, gid);
+}
+
+/**
+ * Builds the step that notes beside the report of a batch in progress what could not be noted when a person discarded it: on a
+ * full disk, before the report had a folder, or by a user whose files the daemon cannot read.
+ */
+export function createDiscardNotes({ store }: Pick<SettlementContext, 'store'>) {
+  const noted = new Map<string, number>();
+  return async (batch: string, folder: string): Promise<void> => {
+    const size = await store.redis.hlen(store.keys.discards(batch));
+    if (size === (noted.get(batch) ?? 0)) return;
+    const known = await notesIn(folder);
+    const isKnown = new Set(known.map(textOf));
+    const kept = await keptDiscards(batch, store);
+    const missing = kept.filter((one) => !isKnown.has(textOf(one)));
+    const isDone = missing.length === 0 || (await writeAll(folder, [...known, ...missing]));
+    if (isDone) noted.set(batch, kept.length);
+  };
+}
+
+const textOf = ({ was: { number, content } }: KeptDiscard): string => JSON.stringify([number, content]);
+
+/** Replaces what is there, also a link or a pipe. False where that is not possible now. */
+async function writeAll(folder: string, all: readonly KeptDiscard[]): Promise<boolean> {
+  const file = join(folder, NOTES);
   try {
     const { uid, gid } = await lstat(folder);
-    await using notes = await open(join(folder, NOTES), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o640);
-    await notes.appendFile(`${JSON.stringify(note)}\n`);
-    // Of the daemon's user, who reads it.
-    await notes.chown(uid, gid);
-  } catch {}
+    await writeFileWhole(
+      file,
+      all.map((one) => `${JSON.stringify(one)}\n`),
+    );
+    await lchown(file, uid, gid);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Builds the step that enters what people discarded in batches that have not ended, as noted. Before delivery begins. */
@@ -39,7 +91,7 @@ export function createDiscardRecall({ config, side: { batches }, store }: Settle
     for (const name of await reportNames(reports)) {
       const folder = join(reports, name);
       if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done') continue;
-      const noted = (await notesIn(folder)).filter(({ was }) => isRecognizable(was));
+      const noted = (await notesIn(folder)).filter(({ was }) => was.number !== '');
       const report = await readReport(folder).catch(() => undefined);
       if (report?.environment === config.environment && !report.finishedAt) await keepDiscards(name, noted, store);
     }
@@ -56,7 +108,7 @@ export async function discardsIn(folder: string): Promise<(number: string, line:
   };
 }
 
-async function notesIn(folder: string): Promise<Note[]> {
+async function notesIn(folder: string): Promise<KeptDiscard[]> {
   try {
     await using file = await openRegularFile(join(folder, NOTES));
     const { size } = await file.stat();
@@ -68,9 +120,9 @@ async function notesIn(folder: string): Promise<Note[]> {
 }
 
 /** A line that was cut off says nothing. */
-function noteIn(text: string): Note[] {
+function noteIn(text: string): KeptDiscard[] {
   try {
-    const { was, at, who, line } = JSON.parse(text) as { [key in keyof Note]: unknown };
+    const { was, at, who, line } = JSON.parse(text) as { [key in keyof KeptDiscard]: unknown };
     const { number, content } = was as { number: unknown; content: unknown };
     const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime());
     const isNote = [number, content, who].every((one) => typeof one === 'string') && isTime;

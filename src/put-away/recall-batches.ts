@@ -59,7 +59,7 @@ export function createRecallOfBatch(context: SettlementContext) {
  * the API has another address. The orders come from the API's list alone. Runs once for each epoch of the ledger.
  */
 export function createRecallOfBatches(context: SettlementContext, before: readonly (() => Promise<void>)[]) {
-  const { config, log } = context;
+  const { config, log, store } = context;
   const { batches } = context.side;
   let recalledIn: string | undefined;
 
@@ -67,6 +67,7 @@ export function createRecallOfBatches(context: SettlementContext, before: readon
     const epoch = batches.epoch();
     if (epoch === recalledIn) return;
     for (const step of before) await step();
+    await store.redis.set(store.keys.recalled, epoch);
     const recallOne = createRecallOfBatch(context);
     let recalled = 0;
     for await (const { report, folder } of lostReports({ config, batches })) {

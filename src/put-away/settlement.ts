@@ -14,7 +14,7 @@ import { createStopOfEnded, keepCancelled } from './end-as-reported.ts';
 import { createFileChecks, createRemovalCheck } from './file-checks.ts';
 import { refreshReports } from './housekeeping.ts';
 import { createPresenceCheck } from './missing-file.ts';
-import { createDiscardRecall } from './note-discards.ts';
+import { createDiscardNotes, createDiscardRecall } from './note-discards.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createRecallOfBatches } from './recall-batches.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
@@ -181,6 +181,7 @@ function progressWriter(
   const { clock, log, config, side } = context;
   const { batches } = side;
   const storyOf = heldStories(context);
+  const noteDiscards = createDiscardNotes(context);
   return async (name) => {
     const began = clock.monotonic();
     await withLease(name, 'reportLease', async () => {
@@ -189,6 +190,7 @@ function progressWriter(
       const batch = await batches.find(name);
       // The report of a file that is turned away is written already.
       if (batch === undefined || batch.state === 'done' || batch.turnedAway !== undefined) return;
+      await noteDiscards(name, folder);
       const report = await reportOf(batch, batch.held ? 'held' : 'running');
       const story = await storyOf(batch);
       // A process that was suspended may have lost the lease, and the batch may be settled by now.

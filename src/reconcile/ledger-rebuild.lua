@@ -1,8 +1,8 @@
--- Ends a rebuild, postpones it, or shows its wait. A request of another epoch of the ledger stays: it needs a separate list.
+-- Ends a rebuild, postpones it, shows its wait, or says why it lasts. A request of another epoch of the ledger stays: it needs a separate list.
 -- KEYS rebuild, breaker, pauses; ARGV verb, epoch, field of the hold, now, then for `end`: the field of the other hold,
 -- which an earlier request may have left; for `later`: quick tries, their pause, the first usual pause (each is twice as
 -- long as the one before), the longest, the reason of the hold ('' keeps its reason), and the hold to set where there is none;
--- for `show`: that hold.
+-- for `show`: that hold; `because` has the reason of the hold in place of now.
 -- Returns 0 when the request was not of that epoch.
 if (redis.call('HGET', KEYS[1], 'epoch') or '') ~= ARGV[2] then return 0 end
 local function holdOf(field)
@@ -28,6 +28,12 @@ end
 if ARGV[1] == 'show' then return redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[5]) end
 
 local hold = holdOf(ARGV[3])
+
+if ARGV[1] == 'because' then
+  if not hold then return 0 end
+  hold.reason = ARGV[4]
+  return redis.call('HSET', KEYS[2], ARGV[3], cjson.encode(hold))
+end
 
 -- The curve of core/backoff, computed here because all daemons share the count of failures.
 local failed = redis.call('HINCRBY', KEYS[1], 'failed', 1)

@@ -35,16 +35,21 @@ const PAGE = 500;
 /** How long a start waits for the list of a new ledger, in milliseconds; then only delivery waits. */
 const START_WAITS = 3_000;
 const LOOK_AGAIN = 100;
+/** After so many milliseconds without an intake daemon, the pause says that one is missing. */
+const SAY_AFTER = 10_000;
+const NO_REPORTS =
+  'the ledger may lack what people cancelled or discarded, which only a daemon that takes files reads from the reports: start one (po-sync start)';
 
 /**
  * Reads what the API already has into a ledger that knows too little: a new one before its first order, and one that was
- * rolled back before its next. One daemon does it for all; the request for it stays in Redis until it is done.
+ * rolled back before its next. One daemon does it for all; the request for it stays in Redis until it is done. `waitsFor`: what a
+ * ledger that was rolled back waits for before.
  */
-export function createLedgerRebuild(deps: RebuildDeps) {
+export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   const { store, policy, log } = deps;
   const { redis, keys, time } = store;
   const request = createRebuildRequest(store);
-  const takeIn = createTakeIn(deps);
+  const [takeIn, lacksReports] = [createTakeIn(deps), createReportsCheck(deps, request)];
 
   /** Runs the rebuild when it is due. */
   async function tick(): Promise<RebuildResult> {
@@ -53,6 +58,7 @@ export function createLedgerRebuild(deps: RebuildDeps) {
     await time.sync();
     // A wait that another process began may be shorter than it seems.
     if (time.now() < pending.notBefore || time.watched() < pending.wait) return 'pending';
+    if (waitsFor === 'reports' && (await lacksReports(pending))) return 'pending';
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
     if (lock === undefined) return 'pending';
     try {
@@ -98,6 +104,27 @@ export function createLedgerRebuild(deps: RebuildDeps) {
   }
 
   return { first: createFirstRead(deps, request, tick), tick, takeIn, pending: request.pending, finish };
+}
+
+/**
+ * Builds the check whether Redis still lacks what the reports have as cancelled or discarded. A daemon that only
+ * delivers does not see them, and says for what it waits.
+ */
+function createReportsCheck(
+  { clock, store: { redis, keys } }: Pick<RebuildDeps, 'clock' | 'store'>,
+  request: RebuildRequest,
+) {
+  let since: number | undefined;
+  let hasSaid = false;
+  return async ({ why, epoch }: { why: string; epoch: string }): Promise<boolean> => {
+    if (why === 'new') return false;
+    const lacks = (await redis.get(keys.recalled)) !== epoch;
+    since = lacks ? (since ?? clock.monotonic()) : undefined;
+    const isLong = since !== undefined && clock.monotonic() - since >= SAY_AFTER;
+    if (isLong !== hasSaid) await request.because(epoch, isLong ? NO_REPORTS : undefined);
+    hasSaid = isLong;
+    return lacks;
+  };
 }
 
 /** Builds what a start does: it gives a new ledger some seconds. Where the list takes longer, delivery is paused. */

@@ -42,6 +42,12 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     await run(['later', epoch, field, time.now(), ...pauses, reason, JSON.stringify(hold)]);
   }
 
+  /** The pause of the request says why it lasts; undefined: as usual. */
+  async function because(epoch: string, reason: string | undefined): Promise<void> {
+    const { field, reason: usual } = holdOf((await pending())?.why);
+    await run(['because', epoch, field, reason ?? usual]);
+  }
+
   /** Delivery is paused with this reason from now on, where the request is pending. */
   async function showWait(): Promise<void> {
     const request = await pending();
@@ -54,7 +60,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     return runScript(redis, script, [keys.rebuild, keys.breaker, keys.pauses], args);
   }
 
-  return { pending, finish, later, showWait };
+  return { pending, finish, later, because, showWait };
 }
 
 function holdOf(why: string | undefined): { field: string; code: string; reason: string } {

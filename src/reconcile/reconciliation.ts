@@ -38,7 +38,10 @@ export type Reconciliation = AsyncDisposable & {
 };
 
 /** Builds everything that reads the API's list for one environment; starts nothing. */
-export function createReconciliation({ context, book, partner, breaker }: ReconciliationDeps): Reconciliation {
+export function createReconciliation(
+  { context, book, partner, breaker }: ReconciliationDeps,
+  waitsFor?: 'reports',
+): Reconciliation {
   const { config, store, owner, clock, log, stopping } = context;
   const { ledger, identity, policy } = book;
   const canaries = createCanaries({ ...store, clock });
@@ -46,7 +49,7 @@ export function createReconciliation({ context, book, partner, breaker }: Reconc
   const shared = { store, ledger, owner, policy, log, list };
   const delivery = { onVerdict: learnFrom(breaker, store.time), isPaused: () => breaker.current() !== undefined };
   const verifier = createVerifier({ ...shared, canaries, delivery });
-  const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) });
+  const rebuild = createLedgerRebuild({ ...shared, clock, refresh: () => breaker.refresh(true) }, waitsFor);
   const { settle } = policy;
   const fileLists = createFileLists({ store, clock, owner, settle, log, stopping, rebuild, list });
   const outdated = new AbortController();

@@ -82,7 +82,7 @@ function batchKeys(prefix: string) {
     reportLease: (batch: string) => `${prefix}:b:${batch}:report-lease`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */
     unreadable: `${prefix}:unreadable`,
-    /** Hash: an order of a batch in progress that a person discarded before Redis lost it → when and by whom. */
+    /** Hash: an order of a batch that a person discarded while it was in progress → when and by whom. */
     discards: (batch: string) => `${prefix}:b:${batch}:discards`,
     /** Sorted set of all batches by start. */
     batches: `${prefix}:batches`,
@@ -129,6 +129,8 @@ function deliveryKeys(prefix: string) {
     verification: `${prefix}:verification`,
     /** Hash: why and from when the ledger is rebuilt from the API's list; absent when it is not needed. */
     rebuild: `${prefix}:rebuild`,
+    /** The epoch of the ledger in which what the reports have as cancelled or discarded was last entered. */
+    recalled: `${prefix}:recalled`,
     /** Sorted set: a few accepted orders → when; which a complete list must contain. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,

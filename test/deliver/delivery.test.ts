@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOLD_KNOWN, holdField } from '../../src/deliver/breaker-view.ts';
+import { keepDiscards } from '../../src/ledger/batches/kept-discards.ts';
 import { aloneOf, withdraw } from '../../src/ledger/job.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
+import { digestOf } from '../../src/order/digest.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
-import { policy } from '../support/entry.ts';
+import { orderOf, policy } from '../support/entry.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -357,6 +359,64 @@ describe('delivery', () => {
     await until('the order', () => rig.stored().size === 2);
     await rig.settled();
     expect(await rig.ledger.lookup(['PO-0001'])).toMatchObject([{ kind: 'accepted' }]);
+  });
+
+  describe('of orders that a person discarded before Redis lost that', () => {
+    const noted = (number: string, at: number) => [
+      { was: { number, content: digestOf(orderOf(number)) }, at, who: 'anna' },
+    ];
+
+    it('withdraws none of another file, also when the queue hands out a job of the first file again', async () => {
+      await using rig = await openDeliveryRig({ faults: { faults: [] } });
+      await rig.breaker.hold('operator-pause', 'test');
+      await rig.submit('b1', ['PO-0002']);
+      await rig.submit('b2', ['PO-0001']);
+      await keepDiscards('b1', noted('PO-0001', rig.store.time.now()), rig.store);
+      await rig.queue.add([{ id: rig.queue.nameJob(), name: 'stalled', batch: 'b1', numbers: ['PO-0001'] }]);
+      await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
+      await setTimeout(500);
+      await rig.breaker.release('operator-pause');
+      await rig.settled();
+      expect(byNumber(rig.stored())).toEqual(once(['PO-0001', 'PO-0002']));
+    });
+
+    it('sends one that a person wanted sent since', async () => {
+      const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 }];
+      await using rig = await openDeliveryRig({ faults: { faults } });
+      await rig.submit('b1', ['PO-0001']);
+      await rig.settled();
+      await keepDiscards('b1', noted('PO-0001', rig.store.time.now()), rig.store);
+      const [refused] = await rig.ledger.lookup(['PO-0001']);
+      if (refused?.kind !== 'open') throw new Error('not refused');
+      const [job, at] = [rig.queue.nameJob(), rig.store.time.now() + 1];
+      const step = next(refused.entry, { kind: 'retry', at, job, delay: 0 }, policy);
+      await rig.ledger.take(refused.entry, step, { at, who: 'bert', what: 'retried' });
+      await rig.queue.add([{ id: job, name: 'again', batch: 'b1', numbers: ['PO-0001'] }]);
+      await rig.settled();
+      expect(rig.stored()).toEqual(once(['PO-0001']));
+    });
+
+    it('sends none that waited for the end of a pause when that became known', async () => {
+      await using rig = await openDeliveryRig({ faults: { faults: [] } });
+      await rig.breaker.hold('ledger-rolled-back', 'the list is read first');
+      await rig.submit('b1', numbersOf(3));
+      await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
+      await keepDiscards('b1', noted('PO-0002', rig.store.time.now()), rig.store);
+      await setTimeout(1_500);
+      await rig.breaker.release('ledger-rolled-back');
+      await rig.settled();
+      expect(byNumber(rig.stored())).toEqual(once(['PO-0001', 'PO-0003']));
+      expect(await rig.ledger.operatorActions('PO-0002')).toMatchObject([{ who: 'anna', what: 'discarded' }]);
+    });
+
+    it('withdraws one of which only the number is known', async () => {
+      await using rig = await openDeliveryRig({ faults: { faults: [] } });
+      const [known] = noted('PO-0001', rig.store.time.now());
+      if (known) await keepDiscards('b1', [{ ...known, was: { number: 'PO-0001', content: '' } }], rig.store);
+      await rig.submit('b1', numbersOf(2));
+      await rig.settled();
+      expect(rig.stored()).toEqual(once(['PO-0002']));
+    });
   });
 
   it('holds a batch whose orders are refused alike, and nothing else, until it is released', async () => {

@@ -1259,7 +1259,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the withdrawal only of orders without an outcome',
     file: 'src/deliver/may-begin.ts',
-    find: ' && !(await batches.counted(batch))(ordinal)',
+    find: ' || (await batches.counted(batch))(ordinal)',
     replace: '',
     tests: ['test/deliver/delivery.test.ts'],
   },
@@ -2334,5 +2334,33 @@ export const MUTANTS: readonly Mutant[] = [
     find: ', createDiscardRecall(context)]',
     replace: ']',
     tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
+    without: 'what a person wants sent after a discard that Redis lost',
+    file: 'src/ledger/batches/kept-discards.ts',
+    find: 'action.at > at',
+    replace: 'action.at > at + 1e12',
+    tests: ['test/deliver/delivery.test.ts'],
+  },
+  {
+    without: 'that a discard may be known only after a pause',
+    file: 'src/deliver/may-begin.ts',
+    find: 'if (discarded !== undefined) return',
+    replace: 'if (discarded === order.orderState) return',
+    tests: ['test/deliver/delivery.test.ts'],
+  },
+  {
+    without: 'discards that could not be noted at once',
+    file: 'src/put-away/settlement.ts',
+    find: 'await noteDiscards(name, folder);',
+    replace: '',
+    tests: ['test/put-away/settlement.test.ts'],
+  },
+  {
+    without: 'the wait for what the reports have as cancelled or discarded',
+    file: 'src/reconcile/ledger-rebuild.ts',
+    find: "if (waitsFor === 'reports' && (await lacksReports(pending))) return 'pending';",
+    replace: '',
+    tests: ['test/reconcile/ledger-rebuild.test.ts'],
   },
 ];

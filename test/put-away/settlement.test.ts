@@ -1,4 +1,18 @@
-import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFile,
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -8,9 +22,11 @@ import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { inspectFile } from '../../src/parse/inspect.ts';
 import { unreadable } from '../../src/parse/unreadable.ts';
 import { keepCancellation } from '../../src/put-away/end-as-reported.ts';
+import { noteDiscard } from '../../src/put-away/note-discards.ts';
 import type { SettlementContext } from '../../src/put-away/put-batch-away.ts';
 import { openSettlement } from '../../src/put-away/settlement.ts';
 import type { Report } from '../../src/report/report.ts';
@@ -167,6 +183,36 @@ describe('settlement', () => {
     await settlement.progress(place.batch);
     expect(await readFile(note, 'utf8')).toContain('bert');
   });
+
+  it.each([
+    ['a folder', (note: string) => mkdir(path.join(note, 'in the way'), { recursive: true })],
+    ['a pipe', async (note: string) => void execFileSync('mkfifo', [note])],
+    ['a link', (note: string) => symlink('/nowhere', note)],
+    ['a second name of another file', (note: string) => link(path.join(path.dirname(note), 'report.json'), note)],
+    ['a line that was cut off', (note: string) => writeFile(note, '{"was":{"nu')],
+  ])(
+    'a discard is noted beside the report at the latest with its next progress where %s was in the way',
+    async (_, block) => {
+      await using place = await openPlace();
+      const { settlement } = place.daemon('first');
+      await settlement.progress(place.batch);
+      const folder = path.join(place.reports, place.batch);
+      const note = path.join(folder, '.discarded.ndjson');
+      await block(note);
+      const report = await place.read('report.json');
+      const letter = { purchaseOrderNumber: 'PO-1', kind: 'invalid', location: { line: 2 } } as DeadLetter;
+      const batch = { batch: place.batch, state: 'open' } as const;
+      await noteDiscard({ folder, batch, letter }, { at: 1_800_000_000_000, who: 'anna' }, place.store);
+      expect(await place.read('report.json')).toBe(report);
+      await settlement.progress(place.batch);
+      await rm(path.join(note, 'in the way'), { recursive: true, force: true }).catch(() => undefined);
+      await rmdir(note).catch(() => undefined);
+      await settlement.progress(place.batch);
+      const noted = { was: { number: 'PO-1', content: '' }, at: 1_800_000_000_000, who: 'anna', line: 2 };
+      expect((await lstat(note)).isFile()).toBe(true);
+      expect(await readFile(note, 'utf8')).toContain(`\n${JSON.stringify(noted)}\n`.trimStart());
+    },
+  );
 
   it('a batch that corrects another one ends although the report of that one was removed', async () => {
     const old = '20261121T071500Z-inbox-orders-3f2a91c0';

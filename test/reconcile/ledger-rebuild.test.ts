@@ -57,6 +57,16 @@ describe('ledger rebuild', () => {
     expect(await redis.hkeys(keys.breaker)).toEqual([]);
   });
 
+  it('of a ledger that lost something waits until what the reports have as cancelled or discarded is entered', async () => {
+    await using rig = await openDeliveryRig({ waitsFor: 'reports' });
+    const { redis, keys } = rig.store;
+    await redis.hset(keys.rebuild, { why: 'rolled-back', epoch: 'e2', notBefore: 0, wait: 0 });
+    await redis.set(keys.recalled, 'e1');
+    expect(await rig.reconciliation.rebuild.tick()).toBe('pending');
+    await redis.set(keys.recalled, 'e2');
+    expect(await rig.reconciliation.rebuild.tick()).toBe('done');
+  });
+
   it('notes orders that the list shows twice, in the log and for reports, until a list shows them once', async () => {
     await using rig = await openDeliveryRig({ isNew: true });
     const { listedTwice } = rig.ledger;

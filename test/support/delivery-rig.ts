@@ -54,6 +54,7 @@ type RigOptions = {
   /** An API other than the sandbox. */
   partner?: { baseUrl: string; authUrl: string };
   /** The ledger is new: nothing is sent before the API's list was read. */
+  waitsFor?: 'reports';
   isNew?: boolean;
   /** Whether Redis was not lost just now. */
   isSteady?: () => boolean;
@@ -128,7 +129,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
   const queue = stack.use(openQueue(context));
   const partner = stack.use(openPartner(context, { secrets }));
   const breaker = createEnvironmentBreaker(context);
-  const reconciliation = createReconciliation({ context, book, partner, breaker });
+  const reconciliation = createReconciliation({ context, book, partner, breaker }, options.waitsFor);
   const on = { accepted: reconciliation.remember, outcome: () => undefined, rolledBack: reconciliation.establish };
   const { deliverJob, held, sweep } = createDelivery({ context, book, queue, partner, breaker, on });
   await reconciliation.establish();

@@ -59,7 +59,9 @@ export function createDiscard({ batches, config, ledger, operator, store }: Oper
       if (judged.known === undefined) return judged;
       const end = await closing.close(deadLetter.batch, deadLetter, judged.known, operator.did('discarded'));
       if (end === 'late') continue;
-      await noteDiscard(join(config.reports.path, deadLetter.batch), deadLetter, operator.did('discarded'));
+      const batch = await batches.find(deadLetter.batch);
+      const folder = join(config.reports.path, deadLetter.batch);
+      if (batch) await noteDiscard({ folder, batch, letter: deadLetter }, operator.did('discarded'), store);
       return { verdict: 'discarded' };
     }
     return { verdict: 'under-way' };
