@@ -1,6 +1,9 @@
-import type { Batches } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import type { RowClaim } from '../ledger/commits.ts';
+import type { createNumberClaims } from '../ledger/number-claims.ts';
 import type { TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
+import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, CONFIRMED } from '../order/fixing.ts';
 import { type InvalidOrder, keptAsRead, type ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
@@ -47,4 +50,34 @@ export const ON_PURPOSE = `If it is ordered twice on purpose, write ${CONFIRMED}
 
 export function sentAlone({ number }: ValidOrder, other: string): string {
   return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;
+}
+
+/** The rows that each order takes, or the order as it is held, because another order has one of them. */
+export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder>;
+
+export type Claims = ReturnType<typeof createNumberClaims>;
+
+/** Holds orders of a file that a person gave another number in the fix file of another. `also`: what else may hold one. */
+export function createNumberGuard({ unchanged }: Claims, batches: Pick<Batches, 'find'>) {
+  type Held = readonly RowClaim[] | InvalidOrder;
+  return async (
+    of: Pick<Batch, 'batch' | 'no'>,
+    orders: readonly ValidOrder[],
+    also?: (order: ValidOrder) => Promise<Held>,
+  ): Promise<Guarded> => {
+    const found = await unchanged(
+      orders.map(({ number, order }) => ({ number, content: digestOf(order) })),
+      of,
+    );
+    const guard = async (order: ValidOrder, i: number): Promise<Held> => {
+      const held = (await also?.(order)) ?? [];
+      const by = found[i] ?? [];
+      if ('valid' in held) return held;
+      if (!('number' in by)) return [...held, ...by];
+      const from = batchTitle(by.batch, (await batches.find(by.batch))?.name);
+      const sent = `${order.number} with these items was already sent as ${by.number}, from ${from}`;
+      return heldBack(order, ALREADY_CORRECTED, `${sent}: if it is the same order, discard it. ${ON_PURPOSE}`);
+    };
+    return new Map(await Promise.all(orders.map(async (order, i) => [order, await guard(order, i)] as const)));
+  };
 }

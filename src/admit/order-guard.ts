@@ -9,7 +9,6 @@ import { broughtBefore, type OtherSpelling } from '../ledger/spellings.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf, type Former, isRecognizable } from '../order/digest.ts';
 import {
-  ALREADY_CORRECTED,
   CONFIRMED,
   LEADING_ZEROS_LOST,
   OTHER_ITEMS,
@@ -22,7 +21,15 @@ import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import type { FixTarget, SourceRecord } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 import { admit } from './admission.ts';
-import { firstFound, heldAsTaken, heldBack, ON_PURPOSE, sentAlone } from './held-back.ts';
+import {
+  type Claims,
+  createNumberGuard,
+  firstFound,
+  type Guarded,
+  heldAsTaken,
+  heldBack,
+  sentAlone,
+} from './held-back.ts';
 import type { Corrects } from './plan.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
@@ -125,9 +132,6 @@ function formerIn(corrects: Corrects | undefined) {
   };
 }
 
-/** The rows that each order takes, or the order as it is held, because another order has one of them. */
-export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder>;
-
 /**
  * Holds orders whose row is already another order: one that another fix file brought, or the one of its dead letter, where
  * that was sent again. What it returns is claimed in the step that enters the order, so that of two fix files at once one
@@ -170,7 +174,7 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     orders: readonly ValidOrder[],
     { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
-    if (!isFixFile) return await notFixed(orders, repeats && ((order) => repeated(order, batch)));
+    if (!isFixFile) return await notFixed({ batch, no }, orders, repeats && ((order) => repeated(order, batch)));
     const formerOf = formerIn(corrects);
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
@@ -193,8 +197,6 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   };
 }
 
-type Claims = ReturnType<typeof createNumberClaims>;
-
 /** Holds an order of a file that was read before, of which a row was accepted since under another number. */
 function createRepeatGuard({ ownerOf }: Claims, batches: Deps['batches']) {
   return async (given: ValidOrder, batch: string): Promise<readonly RowClaim[] | InvalidOrder> => {
@@ -208,23 +210,6 @@ function createRepeatGuard({ ownerOf }: Claims, batches: Deps['batches']) {
     const taken = await firstFound(rows, takenAt);
     const isTaken = async (row: FixTarget) => (await takenAt(row)) !== undefined;
     return taken ? await heldAsTaken({ ...given, records }, taken, isTaken, batches) : [];
-  };
-}
-
-/** Holds orders of a file that a person gave another number in the fix file of another. `also`: what else may hold one. */
-function createNumberGuard({ renumbered }: Claims, batches: Deps['batches']) {
-  type Held = readonly RowClaim[] | InvalidOrder;
-  return async (orders: readonly ValidOrder[], also?: (order: ValidOrder) => Promise<Held>): Promise<Guarded> => {
-    const found = await renumbered(orders.map(({ number, order }) => ({ number, content: digestOf(order) })));
-    const guard = async (order: ValidOrder, i: number): Promise<Held> => {
-      const held = (await also?.(order)) ?? [];
-      const by = found[i];
-      if ('valid' in held || by === undefined) return held;
-      const from = batchTitle(by.batch, (await batches.find(by.batch))?.name);
-      const sent = `${order.number} with these items was already sent as ${by.number}, from ${from}`;
-      return heldBack(order, ALREADY_CORRECTED, `${sent}: if it is the same order, discard it. ${ON_PURPOSE}`);
-    };
-    return new Map(await Promise.all(orders.map(async (order, i) => [order, await guard(order, i)] as const)));
   };
 }
 

@@ -75,7 +75,34 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
     if (by === undefined) await redis.hset(keys.renumbered, ...renumberedAs(owner, was, batch));
   }
 
-  return { ...rowClaims, claim, renumbered, reportedNumber };
+  return { ...rowClaims, claim, renumbered, unchanged: createUnchanged(deps, aliveIn), reportedNumber };
+}
+
+/**
+ * Builds what gives, for each of some orders of a file, the order that a person made of it under another number, or what it claims: where its
+ * number waits for a person, a fix file at the same moment cannot make it another order.
+ */
+function createUnchanged(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  aliveIn: (text: string | null | undefined, number: string) => Promise<NewOwner[]>,
+) {
+  return async (
+    orders: readonly Former[],
+    { batch, no }: Pick<RowOwner, 'batch' | 'no'>,
+  ): Promise<(RowOwner | readonly RowClaim[])[]> => {
+    if (orders.length === 0) return [];
+    const [texts, letters] = await Promise.all([
+      redis.hmget(keys.renumbered, ...orders.map(formerField)),
+      redis.hmget(keys.waiting, ...orders.map(({ number }) => number)),
+    ]);
+    const claimOf = async (was: Former, i: number) => {
+      const [by] = await aliveIn(texts[i], was.number);
+      if (by !== undefined) return by;
+      const after = textOf([{ number: was.number, batch, no, from: batch }]);
+      return letters[i] ? [{ batch: '', field: formerField(was), before: texts[i] ?? '', after }] : [];
+    };
+    return await Promise.all(orders.map(claimOf));
+  };
 }
 
 /** For each of some dead letters, the order under another number that it became, or that all of its rows became; none for a closed one. */

@@ -71,7 +71,7 @@ describe('admission of a page', () => {
   ): Promise<void> {
     const admitPage = createAdmitPage({
       store,
-      ledger: meanwhile ? standingStill(meanwhile) : ledger,
+      ledger: meanwhile ? standingStill(meanwhile) : { ...ledger, spelled: spelledLate },
       queue,
       batches,
       log,
@@ -80,6 +80,15 @@ describe('admission of a page', () => {
     const begun = await batches.begin({ ...FILE, kind, batch }, 1000);
     await admitPage({ ...begun, no: no ?? begun.no }, orders, { ...SIGHT, isFixFile: again, isAsRead, corrects });
     await batches.admitted(batch, orders.length, '');
+  }
+
+  let atSpelling: (() => Promise<void>) | undefined;
+
+  async function spelledLate(numbers: readonly string[]): Promise<void> {
+    const other = atSpelling;
+    atSpelling = undefined;
+    await other?.();
+    await ledger.spelled(numbers);
   }
 
   /** The ledger of a process that is suspended once, between its first lookup and what it does next. */
@@ -402,6 +411,38 @@ describe('admission of a page', () => {
     expect([queued, await counts('b2')]).toEqual([['PO-1', 'PO-1'], { invalid: 1 }]);
     expect(await batches.results('b2', [0])).toMatchObject([{ code: 'already-corrected' }]);
   });
+
+  it.each(['file', 'fix file'])(
+    'of a file that has orders again and a fix file that gives them other numbers, one sends each, also while the %s is entered',
+    async (late) => {
+      const numbers = Array.from({ length: 40 }, (_, i) => `PO-${i}`);
+      const again = numbers.map((number, i) => order(number, i));
+      await drop('b1', again);
+      const answer = { code: '503', message: 'busy' };
+      for (const number of numbers) {
+        const at = store.time.now();
+        await happens(number, { kind: 'begin', at, deadline: at + 34_000 });
+        const event = { kind: 'answered', at, attempt: 1, verdict: { kind: 'unknown', answer } } as const;
+        await happens(number, event);
+        const before = await entry(number);
+        const absent = { kind: 'absent', at: at + 200_000, listedFrom: at + 200_000, needed: 1 } as const;
+        const step = next(before, absent, { ...policy, attempts: 1 });
+        expect([step.kind, await ledger.take(before, step)]).toEqual(['dead', true]);
+      }
+      queued = [];
+      const formers = again.flatMap((one) =>
+        one.valid ? [[`line ${one.place.line}`, { number: one.number, content: digestOf(one.order) }] as const] : [],
+      );
+      const corrects = { batch: 'b1', formers: new Map(formers) };
+      const renamed = numbers.map((number, i) => fixed(`${number}A`, i + 2, i, 'b1'));
+      const files = [() => drop('b2', renamed, { again: true, corrects }), () => drop('b3', again)];
+      const [one, other] = late === 'file' ? files.toReversed() : files;
+      // Between what the guard reads and the step that enters an order.
+      atSpelling = other;
+      await one?.();
+      expect(queued.map((number) => number.replace('A', '')).sort()).toEqual(numbers.toSorted());
+    },
+  );
 
   it('of a retry and a fix file at the same moment, one sends', async () => {
     const numbers = Array.from({ length: 40 }, (_, i) => `PO-${i}`);

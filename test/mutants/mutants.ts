@@ -130,9 +130,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'orders of other files that a fix file made another order, in files that are no fix files',
-    file: 'src/admit/order-guard.ts',
-    find: "if ('valid' in held || by === undefined) return held;",
-    replace: "if ('valid' in held || by !== null) return held;",
+    file: 'src/admit/held-back.ts',
+    find: "if (!('number' in by)) return [...held, ...by];",
+    replace: "if (!('number' in by) || by !== null) return held;",
     tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {
@@ -2362,5 +2362,12 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (waitsFor === 'reports' && (await lacksReports(pending))) return 'pending';",
     replace: '',
     tests: ['test/reconcile/ledger-rebuild.test.ts'],
+  },
+  {
+    without: 'the claim of an order as it was while a fix file gives it another number',
+    file: 'src/admit/held-back.ts',
+    find: 'return [...held, ...by];',
+    replace: 'return held;',
+    tests: ['test/admit/admit-page.test.ts'],
   },
 ];
