@@ -46,7 +46,7 @@ export async function firstFound<T, Found>(
   return undefined;
 }
 
-export const ON_PURPOSE = `If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
+const ON_PURPOSE = `If it is ordered twice on purpose, write ${CONFIRMED} into _error_check in each row of this order`;
 
 export function sentAlone({ number }: ValidOrder, other: string): string {
   return `order ${number} waits for a person in ${other}, and none of its rows is here: this order would replace it. If this belongs to ${number}, put it next to the rows of ${number} in the fix file, or add it on the page of ${number} in the dashboard: with the same article and quantity, this row is settled too, with other values discard it here. If this is all of ${number}, write confirmed into _error_check`;

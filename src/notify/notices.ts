@@ -68,10 +68,8 @@ export function openNotices(deps: Deps) {
     return kept;
   }
 
-  async function tick(): Promise<void> {
-    if (receivers.length === 0) return notifier.watch();
-    await notifier.tick(await side.notTaken());
-  }
+  const tick = async (): Promise<void> =>
+    receivers.length > 0 ? notifier.tick(await side.notTaken()) : notifier.watch();
 
   return {
     /** Call about once a second. */

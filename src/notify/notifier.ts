@@ -5,6 +5,7 @@ import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
+import { createHearing, watchFrom } from './hearing.ts';
 import * as tell from './notice.ts';
 
 export type NotifierDeps = {
@@ -33,7 +34,7 @@ const REMEMBERED = 30 * 86_400;
  * creates the field sends the notice.
  */
 export function createNotifier(deps: NotifierDeps) {
-  const { redis, keys, time } = deps.store;
+  const { redis, keys } = deps.store;
   const startedAt = deps.clock.monotonic();
 
   /**
@@ -71,35 +72,7 @@ export function createNotifier(deps: NotifierDeps) {
     if (isNew === 'OK') deps.send(tell.settledBatch(batch, needPerson, factsOf(batch, deps)));
   }
 
-  /** For `status`, which shows a silent source also where nobody receives notices. */
-  async function watch(): Promise<void> {
-    const expected = deps.sources.filter(({ expectEvery }) => expectEvery !== undefined);
-    await Promise.all(expected.map(({ name }) => watchFrom(name, time.now(), { redis, keys })));
-  }
-
-  return { tick, watch, ...createHearing(deps), settled };
-}
-
-/** Builds what remembers when a source last had a file. */
-function createHearing({ store: { redis, keys, time }, clock }: Pick<NotifierDeps, 'store' | 'clock'>) {
-  const ledgerTimeOf = (at: number) => time.now() - Math.max(0, clock.now() - at);
-  /**
-   * A file of the source could be read. A fix file or a correction says only that the source is in use: people send them
-   * also while its own file is missing.
-   */
-  async function heard(file: Pick<Batch, 'source' | 'startedAt' | 'inspection' | 'isForm'>): Promise<void> {
-    const isOwn = !file.inspection?.isFixFile && !file.isForm;
-    if (isOwn) await rewritten(file.source, file.startedAt);
-    else await watchFrom(file.source, ledgerTimeOf(file.startedAt), { redis, keys });
-  }
-  /** A file of the source came or was written again at this time of this host. */
-  async function rewritten(source: string, writtenAt: number): Promise<void> {
-    const at = ledgerTimeOf(writtenAt);
-    const before = Number((await redis.hget(keys.heard, source)) ?? 0);
-    if (at > before) await redis.hset(keys.heard, source, String(at));
-  }
-
-  return { heard, rewritten };
+  return { tick, ...createHearing(deps), settled };
 }
 
 async function checkPause(reported: readonly string[], deps: NotifierDeps): Promise<void> {
@@ -188,12 +161,6 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Notifier
   // The daemon may still take files that came before it started.
   if (running < settlingTime(source) || reported.length > 0) return;
   if (await begins(`silent:${name}:${heardAt}`, deps)) send(tell.sourceSilent(factsFrom(heardAt)));
-}
-
-/** A source that never had a file, as far as its ledger knows, counts from the first daemon that watched it. */
-async function watchFrom(source: string, at: number, { redis, keys }: Pick<Store, 'redis' | 'keys'>): Promise<void> {
-  const isFirst = (await redis.hsetnx(keys.heard, source, String(at))) === 1;
-  if (isFirst) await redis.hset(keys.heard, `watched:${source}`, String(at));
 }
 
 /** Whether a daemon cannot read a source: then nothing is known about its files. */

@@ -61,8 +61,7 @@ export function createDiscardNotes({ store }: Pick<SettlementContext, 'store'>) 
     const isKnown = new Set(known.map(textOf));
     const kept = await keptDiscards(batch, store);
     const missing = kept.filter((one) => !isKnown.has(textOf(one)));
-    const isDone = missing.length === 0 || (await writeAll(folder, [...known, ...missing]));
-    if (isDone) noted.set(batch, kept.length);
+    if (missing.length === 0 || (await writeAll(folder, [...known, ...missing]))) noted.set(batch, kept.length);
   };
 }
 
@@ -73,10 +72,8 @@ async function writeAll(folder: string, all: readonly KeptDiscard[]): Promise<bo
   const file = join(folder, NOTES);
   try {
     const { uid, gid } = await lstat(folder);
-    await writeFileWhole(
-      file,
-      all.map((one) => `${JSON.stringify(one)}\n`),
-    );
+    const lines = all.map((one) => `${JSON.stringify(one)}\n`);
+    await writeFileWhole(file, lines);
     await lchown(file, uid, gid);
     return true;
   } catch {
@@ -87,9 +84,8 @@ async function writeAll(folder: string, all: readonly KeptDiscard[]): Promise<bo
 /** Builds the step that enters what people discarded in batches that have not ended, as noted. Before delivery begins. */
 export function createDiscardRecall({ config, side: { batches }, store }: SettlementContext) {
   return async (): Promise<void> => {
-    const reports = config.reports.path;
-    for (const name of await reportNames(reports)) {
-      const folder = join(reports, name);
+    for (const name of await reportNames(config.reports.path)) {
+      const folder = join(config.reports.path, name);
       if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done') continue;
       const noted = (await notesIn(folder)).filter(({ was }) => was.number !== '');
       const report = await readReport(folder).catch(() => undefined);
@@ -111,8 +107,7 @@ export async function discardsIn(folder: string): Promise<(number: string, line:
 async function notesIn(folder: string): Promise<KeptDiscard[]> {
   try {
     await using file = await openRegularFile(join(folder, NOTES));
-    const { size } = await file.stat();
-    if (size > MOST) return [];
+    if ((await file.stat()).size > MOST) return [];
     return (await file.readFile('utf8')).split('\n').flatMap(noteIn);
   } catch {
     return [];
