@@ -125,6 +125,6 @@ async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps)
   const action = await calledOff({ context, book }, entry);
   if (action === undefined) return false;
   const isDone = await withdraw(entry, action, { ...book, queue });
-  if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber });
+  if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber }, action);
   return true;
 }

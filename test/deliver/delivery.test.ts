@@ -416,6 +416,9 @@ describe('delivery', () => {
       await rig.submit('b1', numbersOf(2));
       await rig.settled();
       expect(rig.stored()).toEqual(once(['PO-0002']));
+      const msg = 'a person discarded the order before Redis lost that; the order is not sent';
+      const line = { order: 'PO-0001', who: 'anna', msg };
+      expect(rig.lines.filter(({ event }) => event === 'order-withdrawn')).toMatchObject([line]);
     });
   });
 

@@ -52,12 +52,19 @@ export function doubtSettled(
   else log.info(line, "order in doubt settled by the API's list");
 }
 
-/** An order of a cancelled file that was being sent, or waited for its turn, at that moment. */
-export function orderWithdrawn(log: Log, facts: { batch: string; order: string }): void {
-  log.info(
-    { event: 'order-withdrawn', ...facts },
-    'the file of the order was cancelled or has ended; the order is not sent',
-  );
+/**
+ * An order that was being sent, or waited for its turn, when its file was cancelled, or that Redis has again from before a
+ * person discarded it or its file ended. `who`: empty where nobody did it.
+ */
+export function orderWithdrawn(
+  log: Log,
+  facts: { batch: string; order: string },
+  { what, who }: { what: string; who: string },
+): void {
+  const ended =
+    who === '' ? 'the file of the order had ended before Redis lost that' : 'the file of the order was cancelled';
+  const why = what === 'discarded' ? 'a person discarded the order before Redis lost that' : ended;
+  log.info({ event: 'order-withdrawn', ...facts, what, ...(who !== '' && { who }) }, `${why}; the order is not sent`);
 }
 
 /** The API's list shows an order more than once. */
