@@ -61,7 +61,7 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
   };
 }
 
-const XLSX_FORM = ' The .xlsx form of the fix file keeps what you enter.';
+const XLSX_FORM = ' The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again.';
 
 /** The problems of a record of a fix file whose values have two readings. */
 export function doubtProblems(doubts: readonly Doubt[] | undefined, { line, pointer = '' }: Place): Problem[] {
@@ -223,7 +223,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-
     case 'not-a-list':
       return `is ${value}, not a complete list of items; put every item in one list, [ … ] in JSON, and correct the number of items if the file states it`;
     case 'row-in-doubt':
-      return `a row of this order may be missing: ${value} and may belong to this order. If it does, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write ${CONFIRMED} into _error_check of its rows in the fix file`;
+      return `a row of this order may be missing: ${value} and may belong to this order. If it does, as where cells were merged, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write ${CONFIRMED} into _error_check of its rows in the fix file`;
     case 'cut-off':
       return `${shown} may be only the beginning of the value: the file ends without a line end; drop the complete file again, or enter the complete value. For your operator: finalNewline: optional in the mapping accepts it`;
     case 'repeated-row':

@@ -409,7 +409,7 @@ it('an order and a row without a number that may belong to it are not sent witho
   };
   const above = plain((await person.page(pathOf(ids.get('PO-95')))).text);
   const advice =
-    'If it does, add it on the page of PO-95 with the same article and quantity, which settles the row too.';
+    'If it does, as where cells were merged, add it on the page of PO-95 with the same article and quantity, which settles the row too.';
   const asItIs =
     'Only if that row stays as it is and this order is complete without it, check "This row is correct as it is" in each of its rows';
   // In the table of problems and in the form.

@@ -48,7 +48,7 @@ describe('a row without a usable number', () => {
       order('3', item('D', 4)),
     ]);
     expect(await messagesOf(table('1,A,1', ',B,2'))).toContain(
-      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write confirmed into _error_check of its rows in the fix file',
+      'a row of this order may be missing: line 3 has no order number and may belong to this order. If it does, as where cells were merged, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write confirmed into _error_check of its rows in the fix file',
     );
   });
 

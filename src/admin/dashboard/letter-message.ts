@@ -27,7 +27,10 @@ export function inForm(message: string, number: string): string {
     .replace('remove it and, in each other row', `check "${LEAVE_OUT}" in it and, in each other row`)
     .replace('and remove the other.', 'and leave the other out.')
     .replace(' of its rows in the fix file', ' in each of its rows')
-    .replace(/: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter)?(?=\.)/, '')
+    .replace(
+      /: confirmed does not say which one(?:\. The \.xlsx form of the fix file keeps what you enter; in the \.csv form, it can be held again)?(?=\.)/,
+      '',
+    )
     .replace('In a fix file, also write', 'Also write')
     .replace('discard it in the dashboard or ask', 'discard it or ask')
     .replace('drop it in a fix file without that row', 'send it as it is')
