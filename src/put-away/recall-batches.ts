@@ -204,7 +204,7 @@ async function recalledBatch(
     batch,
     startedAt,
     open,
-    isHeard: report.state !== 'unreadable' && by === undefined && report.readAs === undefined,
+    isHeard: report.state !== 'unreadable' && by === undefined && !report.isFixFile && !report.readAs,
     ...(hasOrders && !isExport && { content: contentField(source, sha256) }),
     ...(isUnreadable && { unreadable: fileOf({ source, name: file }) }),
     fields: {
@@ -231,7 +231,7 @@ async function recalledBatch(
   };
 }
 
-function inspectionOf({ sha256, bytes, format, counts, warnings, readAs }: Report) {
+function inspectionOf({ sha256, bytes, format, counts, warnings, readAs, isFixFile }: Report) {
   if (format === null) return {};
   const { records, orders } = counts;
   return {
@@ -243,6 +243,8 @@ function inspectionOf({ sha256, bytes, format, counts, warnings, readAs }: Repor
       shape: { format },
       warnings,
       ...(readAs && { readAs }),
+      ...(isFixFile && { isFixFile }),
     }),
+    ...(isFixFile && { isFixFile: '1' }),
   };
 }

@@ -179,6 +179,7 @@ function createReportOfBatch({ breaker, config, clock, batches }: ReportDeps) {
       batch: batch.batch,
       environment: config.environment,
       source: batch.source,
+      ...(inspection?.isFixFile && { isFixFile: true }),
       ...(inspection?.readAs === undefined ? {} : { readAs: inspection.readAs }),
       file: batch.name,
       ...(batch.kind === 'export' && { isExport: true }),

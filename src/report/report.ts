@@ -14,7 +14,8 @@ export type Report = {
   batch: string;
   environment: string;
   source: string;
-  /** A fix file: the source whose mapping reads it, where it is not its own. */
+  /** Corrects another batch. `readAs`: the source whose mapping reads it, where it is not its own. */
+  isFixFile?: true;
   readAs?: string;
   file: string;
   /** A version of an export, which nobody can drop again. */
@@ -27,7 +28,6 @@ export type Report = {
   startedAt: string;
   finishedAt: string | null;
   state: 'running' | 'held' | 'finished' | 'unreadable';
-  /** Why the batch waits for a person to release it. */
   held?: { reason: string; since: string };
   /** The person who cancelled what was not sent yet, which may have been nothing. */
   cancelledBy?: { at: string; who: string };

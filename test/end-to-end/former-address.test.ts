@@ -74,6 +74,23 @@ describe.each(CAUSES)('after %s', (_, lose) => {
     ]);
   });
 
+  it('a fix file of before is not the last readable file of its source, and counts as a fix file', async () => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis });
+    await place.drop('q.csv', table('GOOD-1,NEW,A,1', 'BAD-1,NEW,A,none'));
+    await place.run(['start', '--once']);
+    await place.drop('q-fixed.csv', await fixed(place, await first(place), /,none/, ',2'));
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    await lose(place, redis);
+    expect((await place.run(['start', '--once'])).code).toBe(0);
+    expect((await json(place, 'status')).sources).toMatchObject([{ last: { file: 'q.csv' } }]);
+    const reports = await place.reportsNow();
+    expect(reports.map(({ file, isFixFile = false }) => [file, isFixFile]).sort()).toEqual([
+      ['q-fixed.csv', true],
+      ['q.csv', false],
+    ]);
+  });
+
   it('dead letters of before can be discarded, also rows without a number', async () => {
     const redis = await openDatabase();
     await using place = await openWorkplace({ redis });
