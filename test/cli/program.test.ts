@@ -75,6 +75,13 @@ describe('help', () => {
 
 const MISTAKES: [argv: string, code: string, message: string, help: string][] = [
   ['statsu', 'usage-unknown-command', "Unknown command 'statsu'. Did you mean status?", 'po-sync --help'],
+  ['stat', 'usage-unknown-command', "Unknown command 'stat'. Did you mean status?", 'po-sync --help'],
+  [
+    'batches cancel B --reason wrong',
+    'usage-unknown-option',
+    "Unknown option '--reason'.",
+    'po-sync batches cancel --help',
+  ],
   [
     'dead-letters lst',
     'usage-unknown-command',

@@ -6,12 +6,12 @@ import { loadNetwork, type Network } from '../../config/network.ts';
 import { loadAdminTokens, loadRedisSecrets, loadSecrets, type Secrets } from '../../config/secrets.ts';
 import { requireConfirmation } from '../../config/variables.ts';
 import { systemClock } from '../../core/clock.ts';
-import { PoSyncError } from '../../core/errors.ts';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { openHttp } from '../../core/http.ts';
 import { createLog } from '../../log/log.ts';
 import { checkDaemon } from '../../operate/doctor/check-daemon.ts';
-import { checkFolders } from '../../operate/doctor/check-folders.ts';
+import { checkFolders, unusable } from '../../operate/doctor/check-folders.ts';
 import { checkAdminHost, checkNetwork, checkNotices } from '../../operate/doctor/check-network.ts';
 import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkLedgerThere, checkListed, checkRedis, checkRights } from '../../operate/doctor/check-redis.ts';
@@ -130,7 +130,8 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
     const ledger: Finding[] = isNew ? [{ check: 'Redis ledger', state: 'ok', message: NO_LEDGER }] : [];
     return { found: [...found, clock, ...ledger, ...(await checkDaemon(place, config))], place };
   } catch (error) {
-    return { found: [failure('Redis', explainLoss(error))] };
+    const isFile = codeOf(error) === 'ENOTDIR';
+    return { found: [isFile ? unusable('Redis', config.data, error) : failure('Redis', explainLoss(error))] };
   }
 
   async function openPrivate(): Promise<string> {

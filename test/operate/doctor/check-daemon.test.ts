@@ -96,7 +96,10 @@ describe('what daemons share', () => {
     await store.redis.zadd(store.keys.daemons, 1, 'd');
     const log =
       'the log is its standard output (pm2 logs po-sync, journalctl -u po-sync, docker logs po-sync, or with the name that you gave it)';
-    const parent = (await readFile(`/proc/${process.ppid}/comm`, 'utf8')).trim();
+    const name = (await readFile(`/proc/${process.ppid}/comm`, 'utf8')).trim();
+    const [script = ''] =
+      /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await readFile(`/proc/${process.ppid}/cmdline`, 'utf8')) ?? [];
+    const parent = name === 'MainThread' ? `node ${script}`.trim() : name;
     const since = `process ${process.pid} since 1970-01-01 00:00:00 UTC`;
     const fine = ['daemon', 'ok', `1 running (${since}, started by ${parent}); ${log}`];
     expect(await found()).toEqual([fine]);
