@@ -179,3 +179,10 @@ export function bothReadings(value: string): string {
   const thousands = `${before}${after.slice(0, 3).padEnd(3, '0')}`;
   return `enter ${thousands} or ${fraction === '' ? before : 'the correct quantity'}`;
 }
+
+/** The setting that decides how an ambiguous quantity is read. A cell of a worksheet may have other digits behind the separator. */
+export function decimalHint(value: string): string {
+  const [, before, separator, after] = /^[+-]?(\d+)([.,])(\d{3})$/.exec(value) ?? [];
+  if (separator === undefined) return 'check decimal in the mapping of the source';
+  return `with decimal: "${separator === '.' ? ',' : '.'}" in the mapping of the source, it is ${before}${after}`;
+}

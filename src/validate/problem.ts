@@ -1,7 +1,7 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { otherReading } from '../order/other-reading.ts';
-import { bothReadings, likelyCode, likelyQuantity, type QuantityFault } from '../order/quantity.ts';
+import { bothReadings, decimalHint, likelyCode, likelyQuantity, type QuantityFault } from '../order/quantity.ts';
 import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
@@ -186,7 +186,7 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
       const code = /^\d+$/.test(value) ? likelyCode(Number(value)) : undefined;
       if (code !== undefined)
         return `${shown} can be the quantity, or ${code}; enter the quantity, or write ${CONFIRMED} into _error_check of the fix file if it is right as it is`;
-      return `${shown} can be read in two ways; ${bothReadings(value)}: ${CONFIRMED} does not say which one.${XLSX_FORM} For your operator: check decimal in the mapping of the source`;
+      return `${shown} can be read in two ways; ${bothReadings(value)}: ${CONFIRMED} does not say which one.${XLSX_FORM} For your operator: ${decimalHint(value)}`;
     }
     case 'not-whole':
       return `${shown} is not a whole number; enter a whole number. If fractions are right, ask your operator to set quantity: number in the mapping`;

@@ -373,7 +373,7 @@ test('the message for an ambiguous quantity names the .xlsx form of the fix file
   const [first] = (await readText('[{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":"1.000"}]}]'))
     .orders;
   expect(first?.valid === false && first.problems[0]?.message).toBe(
-    '"1.000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. For your operator: check decimal in the mapping of the source',
+    '"1.000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. For your operator: with decimal: "," in the mapping of the source, it is 1000',
   );
   const xml =
     '<orders><order><purchaseOrderNumber>1</purchaseOrderNumber><items><item articleCode="A" quantity="1.000"/></items></order></orders>';

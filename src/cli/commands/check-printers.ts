@@ -186,7 +186,7 @@ function problemText(file: string, problem: Problem, order: string): string {
 
 /** The counts, and the first order as it would be sent. */
 function resultText(file: string, { orders, nameless, invalid, first, preview }: CheckedFile): string {
-  const checked = invalid === 0 ? 'all valid' : `${count(invalid)} invalid`;
+  const checked = invalid === 0 ? 'all valid' : `${count(invalid)} ${nameless > 0 ? 'of them ' : ''}invalid`;
   const verdict = orders === 0 ? 'nothing to send' : preview === undefined ? checked : comparedText(preview);
   const example = first === undefined ? '' : `First order as it would be sent:\n${printableJson(first)}\n`;
   return `${printable(file)}: ${openText(orders, nameless)}, ${verdict}\n${preview === undefined ? '' : previewText(preview)}${example}`;

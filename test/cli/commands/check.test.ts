@@ -59,7 +59,7 @@ const GOOD = 'purchaseOrderNumber,articleCode,quantity\n1,A,2\n1,B,3\n2,C,1\n';
 describe('po-sync check', () => {
   test('counts a totals row as a row without an order number, and does not name its label as an order', async () => {
     const { out } = await check({ 'sum.csv': `${GOOD}Summe,,12\n,D,1\n` });
-    expect(out).toContain('sum.csv: 2 orders and 2 rows without an order number, 2 invalid\n');
+    expect(out).toContain('sum.csv: 2 orders and 2 rows without an order number, 2 of them invalid\n');
     expect(out).toContain('Summe');
     expect(out).not.toContain('(order Summe)');
   });
@@ -123,7 +123,9 @@ First order as it would be sent:
     const { code, out } = await check({ 'auto.csv': `${GOOD}3,A,"2,50"\n4,B,1.000\n` });
     expect(code).toBe(2);
     expect(out).toContain('utf-8, decimal "," (as its unambiguous quantities have it); 5 rows');
-    expect(out).toMatch(/"1\.000" can be read in two ways; .*check decimal in the mapping/);
+    expect(out).toMatch(
+      /"1\.000" can be read in two ways; .*with decimal: "," in the mapping of the source, it is 1000/,
+    );
   });
 
   test('shows every problem with file, line, column, value and remedy', async () => {
@@ -132,7 +134,7 @@ First order as it would be sent:
     const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
     expect(lines).toEqual([
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
-      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again. For your operator: check decimal in the mapping of the source (order 3)',
+      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again. For your operator: with decimal: "." in the mapping of the source, it is 1000 (order 3)',
       'bad.csv:5: a row of this order may be missing: line 6 (read as order "4") has 2 instead of 3 fields and may belong to this order. If it does, as where cells were merged, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write confirmed into _error_check of its rows in the fix file (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field. For your operator: if it is a totals row, add its label to skipRows in the mapping (order 4)',
     ]);
