@@ -214,7 +214,7 @@ function heldStories({ store, side }: SettlementContext): (batch: Batch) => Prom
     const of = JSON.stringify([batch.counts, batch.open]);
     const last = known.get(batch.batch);
     if (batch.held && last?.of === of) return last.story;
-    const story = newStory();
+    const story = newStory(batch.batch);
     known.delete(batch.batch);
     if (!batch.held) return story;
     let read = 0;

@@ -100,29 +100,31 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
   });
 }
 
-/** Orders that were accepted after they needed a person: how many, their numbers, and those that rows without one got; others that were ordered before. */
-export type Later = { orders: number; of: Set<string>; rows: Set<string>; before: { same: number; other: number } };
+/**
+ * Orders that were accepted after they needed a person, their numbers, and those that rows without one got; others that were
+ * ordered before, or that another file sent since (`elsewhere`). `own`: the batch of the report.
+ */
+export type Later = ReturnType<typeof noneLater>;
 
-export const noneLater = (): Later => ({ orders: 0, of: new Set(), rows: new Set(), before: { same: 0, other: 0 } });
+export function noneLater(own = '') {
+  const [of, rows] = [new Set<string>(), new Set<string>()];
+  return { own, orders: 0, of, rows, elsewhere: 0, before: { same: 0, other: 0 } };
+}
 
 /** Numbers kept of each kind. */
 const MOST_LATER = 100_000;
 
-/** Counts a dead letter whose order was accepted since, or was ordered before. */
+/** Counts a dead letter whose order was accepted since, or was ordered before. Another file may send the same number. */
 export function addLater(later: Later, letter: DeadLetter, isRow: boolean): void {
-  const { closed, purchaseOrderNumber: own } = letter;
-  const isAccepted = closed?.waitsIn === undefined && (closed?.end ?? closed)?.by === 'accepted';
-  if (!isAccepted && !isRow && isOrdered(letter)) later.before.other += 1;
-  if (!isAccepted) return;
+  const { batch, changes, end, by, waitsIn, number } = letter.closed ?? {};
+  const isAccepted = waitsIn === undefined && (end?.by ?? by) === 'accepted';
+  const isOwn = isRow || batch === later.own || changes !== undefined || end !== undefined;
+  if (!isAccepted || !isOwn) {
+    if (!isRow && isOrdered(letter)) later.before.other += 1;
+    else if (isAccepted) later.elsewhere += 1;
+    return;
+  }
   later.orders += Number(!isRow);
   const kept = isRow ? later.rows : later.of;
-  if (kept.size < MOST_LATER) kept.add(closed?.number || own);
-}
-
-/** What `report.json` says of them. Without results (`listed` is 0), nobody knows which duplicates are ordered. */
-export function sentFacts({ orders, of, rows, before }: Later, listed: number, duplicates: number) {
-  const ofRows = [...rows].filter((one) => !of.has(one)).length;
-  const all = orders + ofRows;
-  const orderedBefore = duplicates + before.other > 0 ? before : undefined;
-  return { ...(all > 0 && { acceptedLater: { orders: all, ofRows } }), ...(listed > 0 && { orderedBefore }) };
+  if (kept.size < MOST_LATER) kept.add(number || letter.purchaseOrderNumber);
 }

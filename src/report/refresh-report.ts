@@ -4,7 +4,6 @@ import { iso } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type BroughtBy, type Closings, type DeadLetter, laterFilesIn } from '../order/dead-letter.ts';
-import { sentFacts } from './corrections.ts';
 import { createList, readDeadLetters, withLastAnswers } from './dead-letters.ts';
 import { type Draft, openDraft } from './draft.ts';
 import { fixFilesIn } from './fix-copies.ts';
@@ -15,7 +14,7 @@ import { asTheyAre, type Corrections, currentWarnings, type Find, withClosing } 
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
 import { addDeadLetter, addResult, broughtOf, newStory, type Story } from './story.ts';
-import { removeFixFiles, sealFixes } from './write-report.ts';
+import { removeFixFiles, sealFixes, sentFacts } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
 type Known = {
@@ -61,7 +60,7 @@ export async function refreshReport(
   const summary = await draft('report.json');
 
   const close = (letter: DeadLetter) => withClosing(letter, closings, corrections);
-  const known = await resultsIn(folder, report.counts.cancelled === 0 ? undefined : accepted);
+  const known = await resultsIn(folder, report.batch, report.counts.cancelled === 0 ? undefined : accepted);
   const letters = withLastAnswers(readDeadLetters(folder), report.batch, lookup);
   const found = await closeDeadLetters(letters, known, { close, brought }, deadLetters, thinning);
   const story = { ...found, open: Math.max(open - broughtOf(found).count, 0) };
@@ -109,8 +108,8 @@ async function closeDeadLetters(
 const PAGE = 500;
 
 /** A story with the time of the first outcome and the cancelled orders, if `results.csv` still exists. */
-async function resultsIn(folder: string, accepted: Accepted | undefined): Promise<Story> {
-  const story = newStory();
+async function resultsIn(folder: string, batch: string, accepted: Accepted | undefined): Promise<Story> {
+  const story = newStory(batch);
   const cancelled: string[] = [];
   const look = async () => {
     const sent = await accepted?.(cancelled.splice(0));

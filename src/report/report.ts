@@ -44,8 +44,9 @@ export type Report = {
   counts: { records: number; orders: number } & OutcomeCounts;
   /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
   nameless?: number;
-  /** What `counts` does not say: orders accepted after they needed a person (`ofRows`: rows without a number), and ordered before. */
-  acceptedLater?: { orders: number; ofRows: number };
+  /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, and ordered before. */
+  acceptedLater?: { orders: number; ofRows: number } | undefined;
+  acceptedElsewhere?: number | undefined;
   orderedBefore?: { same: number; other: number } | undefined;
   /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
@@ -118,8 +119,7 @@ export async function readReport(folder: string): Promise<Report | undefined> {
 
 /** The names of the reports, the oldest first. */
 export async function reportNames(reports: string): Promise<string[]> {
-  const names: string[] = await readdir(reports).catch(() => []);
-  return names.filter((name) => claimTimeOf(name) !== undefined).sort();
+  return (await readdir(reports).catch((): string[] => [])).filter((name) => claimTimeOf(name) !== undefined).sort();
 }
 
 /** The report of a batch of the environment that ended; undefined also for a copy of another report under this name. */

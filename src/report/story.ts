@@ -35,11 +35,11 @@ export type Story = {
   sentElsewhere: number;
 };
 
-/** A story without orders. */
-export function newStory(): Story {
+/** A story of a batch without orders. */
+export function newStory(batch?: string): Story {
   const none = { listed: 0, open: 0, nameless: 0, shownBefore: NONE_SHOWN_BEFORE, sentElsewhere: 0 };
   const maps = { waiting: new Map(), brought: new Map(), groups: new Map(), settled: new Map() };
-  return { ...none, ...maps, later: noneLater(), firstAt: undefined };
+  return { ...none, ...maps, later: noneLater(batch), firstAt: undefined };
 }
 
 /** Adds an order's result and its dead letter, if it has one. */

@@ -7,7 +7,7 @@ import { asWritten } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape } from '../order/record.ts';
-import { CORRECTIONS, type CorrectedOrder, sentFacts } from './corrections.ts';
+import { CORRECTIONS, type CorrectedOrder, type Later } from './corrections.ts';
 import { createList } from './dead-letters.ts';
 import { makeFolder, written } from './disk.ts';
 import { clearDrafts, type Draft, openDraft, writeFileWhole } from './draft.ts';
@@ -112,6 +112,18 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
   return { ...report, ...sent, ...(nameless === 0 ? {} : { nameless }), ...(leftOut && { leftOut }), warnings };
 }
 
+/** What `report.json` says of orders that were accepted later, or ordered before. Without results (`listed` is 0), nobody knows which duplicates are ordered. */
+export function sentFacts({ orders, of, rows, elsewhere, before }: Later, listed: number, duplicates: number) {
+  const ofRows = [...rows].filter((one) => !of.has(one)).length;
+  const all = orders + ofRows;
+  const orderedBefore = duplicates + before.other > 0 ? before : undefined;
+  return {
+    acceptedLater: all > 0 ? { orders: all, ofRows } : undefined,
+    acceptedElsewhere: elsewhere || undefined,
+    ...(listed > 0 && { orderedBefore }),
+  };
+}
+
 /** Seals the fix file; a table also becomes a workbook, unless that is too large. */
 export async function sealFixes(folder: string, fix: Draft, format: FileFormat): Promise<Draft[]> {
   await fix.seal();
@@ -149,7 +161,7 @@ async function writeOrders(
   files: OrderFiles,
 ): Promise<{ story: Story; corrected: number; keeps: boolean }> {
   const { batch, results, deadLetters, corrections, kept, fix, shape } = files;
-  const story = newStory();
+  const story = newStory(batch);
   const [list, correctionList] = [createList<DeadLetter>(), createList<CorrectedOrder>()];
   const keptList = createList<KeptOrder>();
   const neighbors = createNeighbors();

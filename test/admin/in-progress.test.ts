@@ -197,6 +197,39 @@ it('a row without a number is not open in its report while the fix file that mad
   expect([counts.accepted, acceptedLater]).toEqual([0, { orders: 3, ofRows: 1 }]);
 });
 
+it('an order that a correction of another file sends does not count as one that went out from this file', async () => {
+  const { id = '', batch = '' } =
+    (await drop('w48.csv', sheet('PO-41,NEW,A,none', 'PO-42,NEW,A,1'))).get('PO-41') ?? {};
+  const { body: rows } = await person.call('GET', `${pathOf(id)}/rows`);
+  await place.run(['pause', '--reason', 'stock-taking']);
+  const values = { 'v.0.0': 'PO-41', 'v.0.1': 'NEW', 'v.0.2': 'A', 'v.0.3': '7', version: String(rows['version']) };
+  await person.submit(`${pathOf(id)}/fix`, { ...values, do: 'send' });
+  await until('it waits', async () => (await person.call('GET', '/order?number=PO-41')).body['open']);
+  // One copy has the correction, too, and another one does not. Each has an order that the others lack.
+  await place.drop('w48 (2).csv', sheet('PO-41,NEW,A,7', 'PO-42,NEW,A,1', 'PO-43,NEW,A,1'));
+  await place.drop('w48 (3).csv', sheet('PO-41,NEW,A,none', 'PO-42,NEW,A,1', 'PO-44,NEW,A,1'));
+  for (const own of ['PO-43', 'PO-44'])
+    await until('the copy is read', async () => (await person.call('GET', `/order?number=${own}`)).body['open']);
+  await place.run(['resume']);
+  const said = async (file: string) => {
+    const found = (await place.reportsNow()).find((one) => one.file === file && one.finishedAt);
+    return found && textOf((await person.page(`/batches/${found.batch}`)).text);
+  };
+  await until('the first file', async () =>
+    textOf((await person.page(`/batches/${batch}`)).text).includes('All 2 orders went out: 1 at first and 1 later.'),
+  );
+  await until('the copy', async () =>
+    (await said('w48 (2).csv'))?.includes('1 of 3 orders went out; 2 had been ordered before.'),
+  );
+  const wrongOne = '1 of 3 orders went out; 1 had been ordered before, and 1 more not exactly as in this file.';
+  await until('the other copy', async () => {
+    const report = (await place.reportsNow()).find(({ file }) => file === 'w48 (3).csv');
+    const letters = report && (await readFile(path.join(place.reports, report.batch, 'dead-letters.json'), 'utf8'));
+    return letters?.includes('"closed"');
+  });
+  expect(await said('w48 (3).csv')).toContain(wrongOne);
+});
+
 it('the pages of an order that a fix file of another file sent under another number say so, and to discard it', async () => {
   const row = 'PO-21,NEW,A,7';
   const first = await drop('was-first.csv', sheet(row));

@@ -77,6 +77,34 @@ it('what was ordered before is counted when the report is written, and stays whe
   expect(await read('report.html')).toContain('; 1 had been ordered before, and 1 more not exactly as in this file.');
 });
 
+it('an order that another file sent does not count as one that went out from this file', async () => {
+  const own = reportOf([]).batch;
+  const known = problem(7, { code: 'number-known', message: 'this number is already accepted from "a.csv"' });
+  await writeReport(inputOf(folder, [...mixed, wrong(rows(7, ['5', 'A', 'x']), problem(7), known)]));
+  const fixed = { batch: own, places: ['line 2', 'line 3'], number: '1', changes: [] };
+  const corrections = new Map([[CLOSING.batch, new Map(fixed.places.map((place) => [place, fixed]))]]);
+  // Of the first, the rows came back; the second was sent again; the others have the number of an order of another file.
+  const closings = ['1', '3', '4', '5'].map((number) => ({ number, ...CLOSING, by: 'accepted' }));
+  const sent = closings.map((one) => (one.number === '3' ? { ...one, batch: own } : one));
+  const facts = async () => {
+    const { acceptedLater, acceptedElsewhere, orderedBefore } = JSON.parse(await read('report.json'));
+    return [acceptedLater?.orders, acceptedElsewhere, orderedBefore];
+  };
+  await refreshReport(folder, { open: 0 }, closingsOf(sent), corrections);
+  expect(await facts()).toEqual([2, 1, { same: 0, other: 1 }]);
+  const said = await read('report.html');
+  expect(said).toContain(
+    '3 of 5 orders went out from this file: 1 at first and 2 later; 1 had been ordered before, but not exactly as in this file; 1 went out from another file.',
+  );
+  // What an earlier version counted does not stay.
+  const before = JSON.parse(await read('report.json'));
+  await writeFile(join(folder, 'report.json'), JSON.stringify({ ...before, acceptedLater: { orders: 9, ofRows: 0 } }));
+  const letters = (await read('dead-letters.json')).replaceAll('"by":"accepted"', '"by":"discarded"');
+  await writeFile(join(folder, 'dead-letters.json'), letters);
+  await refreshReport(folder, { open: 0 }, closingsOf([]), corrections);
+  expect(await facts()).toEqual([undefined, undefined, { same: 0, other: 1 }]);
+});
+
 it('the timeline does not change', async () => {
   await writeReport(inputOf(folder, mixed));
   const timeline = (page: string) => /<section aria-labelledby="timeline">[\s\S]*?<\/section>/.exec(page)?.[0];

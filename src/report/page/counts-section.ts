@@ -133,13 +133,17 @@ export function whereTheyWait({ count: waiting, nameless }: { count: number; nam
   return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
 }
 
-type Sent = Pick<Report, 'counts' | 'nameless' | 'acceptedLater' | 'orderedBefore' | 'cancelledBy'>;
+type Sent = Pick<
+  Report,
+  'counts' | 'nameless' | 'acceptedLater' | 'acceptedElsewhere' | 'orderedBefore' | 'cancelledBy'
+>;
 
 /** How many orders of a finished file went out, in one sentence; empty where that is clear. */
 export function wentOutText(report: Sent): string {
-  const { counts, nameless = 0, acceptedLater: { orders: later, ofRows } = { orders: 0, ofRows: 0 } } = report;
+  const { counts, nameless = 0, acceptedElsewhere: others = 0 } = report;
+  const { orders: later, ofRows } = report.acceptedLater ?? { orders: 0, ofRows: 0 };
   const [went, all] = [counts.accepted + later, counts.orders - nameless + ofRows];
-  if ((went === 0 && !isCancelled(report)) || all === 0 || counts.accepted === counts.orders) return '';
+  if ((went + others === 0 && !isCancelled(report)) || all === 0 || counts.accepted === counts.orders) return '';
   const when =
     later === 0
       ? ''
@@ -147,9 +151,10 @@ export function wentOutText(report: Sent): string {
         ? ' after corrections'
         : `: ${count(counts.accepted)} at first and ${count(later)} later`;
   const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
-  // Another file may have sent what was withdrawn.
-  const from = isCancelled(report) ? ' from this file' : '';
-  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${beforeText(report)}.`;
+  // Another file may have sent what was withdrawn. What two files count, somebody adds up.
+  const from = isCancelled(report) || others > 0 ? ' from this file' : '';
+  const rest = others === 0 ? '' : `; ${count(others)} went out from another file`;
+  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${beforeText(report)}${rest}.`;
 }
 
 /** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */

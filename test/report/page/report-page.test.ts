@@ -3,12 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OTHER_SPELLING, otherSpellingText } from '../../../src/order/fixing.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
-import { sentFacts } from '../../../src/report/corrections.ts';
 import { html } from '../../../src/report/page/html.ts';
 import { reportPage } from '../../../src/report/page/report-page.ts';
 import type { Report } from '../../../src/report/report.ts';
 import { addOrder, newStory } from '../../../src/report/story.ts';
-import type { ReportedOrder } from '../../../src/report/write-report.ts';
+import { type ReportedOrder, sentFacts } from '../../../src/report/write-report.ts';
 import { AT, dead, done, problem, reportOf, rows, wrong } from '../../support/reported.ts';
 
 function pageOf(orders: readonly ReportedOrder[], more: Partial<Report> = {}): string {
