@@ -16,7 +16,7 @@ let redis: string;
 beforeAll(async () => {
   redis = await openDatabase();
   const refusal = { kind: 'answer', status: 400, message: 'Unknown article', orders: ['PO-21'] };
-  place = await openWorkplace({ redis, faults: { faults: [refusal] } });
+  place = await openWorkplace({ redis, sandbox: { record: true }, faults: { faults: [refusal] } });
   person = await openOperator(place, place.start(['start']));
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -257,4 +257,39 @@ it('the pages of an order that a fix file of another file sent under another num
     expect(marked[0]).not.toHaveProperty('content');
     if (filter !== '') expect(items).toEqual(marked);
   }
+});
+
+it('a row that a fix file in progress sent with another number is marked, and not discarded with others', async () => {
+  const rows = sheet('PO-51,NEW,A,1', ',NEW,KB-R,4', 'PO-52,NEW,A,none', 'PO-54,NEW,A,none');
+  const { batch = '' } = [...(await drop('merged.csv', rows)).values()][0] ?? {};
+  // One order keeps the fix file in progress.
+  await place.setFaults([{ kind: 'answer', status: 500, orders: ['PO-54'] }]);
+  const fix = await readFile(path.join(place.reports, batch, 'dead-letters.csv'), 'utf8');
+  const numbered = fix
+    .replace(/^,NEW,KB-R/m, 'PO-51,NEW,KB-R')
+    .replace(/^PO-52/m, 'PO-53')
+    .replaceAll('none', '7');
+  await place.drop('merged.fix.csv', numbered);
+  await until('the other orders', () => place.stored().has('PO-51') && place.stored().has('PO-53'));
+  const mark = (number: string) =>
+    `Already sent as ${number}, from fix file "merged.fix.csv", which is not finished yet`;
+  const items = await until('the marks', async () => {
+    const found = (await person.call('GET', `/dead-letters?batch=${batch}`)).body['items'] as Item[];
+    const marks = found.map((one) => Reflect.get(one, 'already'));
+    return marks.length === 3 && marks[0] === mark('PO-51') && marks[1] === mark('PO-53') && marks[2] && found;
+  });
+  const list = textOf((await person.page(`/dead-letters?batch=${batch}`)).text);
+  expect(list).toContain(
+    '3 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
+  );
+  const { body: plan } = await person.call('POST', '/plans', { action: 'discard', batch });
+  expect(plan).toMatchObject({ count: 0, counts: { 'in-progress': 3 } });
+  const row = items.find((one: Item) => one.purchaseOrderNumber === '');
+  const { text } = await person.page(pathOf(row?.id ?? ''));
+  expect(textOf(text)).toContain(
+    'Already sent as PO-51, from fix file merged.fix.csv, which is not finished yet. Wait until that file is finished.',
+  );
+  expect(text).not.toContain('>Discard</button>');
+  await place.setFaults([]);
+  await until('the end', async () => (await person.call('GET', pathOf(row?.id ?? ''))).body['closed']);
 });

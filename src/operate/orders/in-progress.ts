@@ -14,9 +14,11 @@ import { fileOf, unreadOrder } from './order-content.ts';
 
 /**
  * The order that makes a decision about an open dead letter too early: it has the number or the rows, and is sent whatever
- * becomes of the dead letter. `isFix`: a fix file brought the rows back. `waits`: no attempt of it is on its way.
+ * becomes of the dead letter. `isFix`: a fix file brought the rows back. `waits`: no attempt of it is on its way. `isSent`: it
+ * was accepted, and the fix file closes its dead letters when it is finished.
  */
-export type OrderInProgress = { number: string; batch: string; file?: string; isFix: boolean; waits: boolean };
+export type OrderInProgress = { number: string; batch: string; file?: string } & HowFar;
+type HowFar = { isFix: boolean; waits: boolean; isSent?: true };
 
 type Letter = Pick<FoundDeadLetter, 'batch' | 'purchaseOrderNumber' | 'location'>;
 type Context = Pick<OperatorContext, 'ledger' | 'batches' | 'store'>;
@@ -37,6 +39,12 @@ export async function findInProgress(letter: Letter, context: Context): Promise<
   ]);
   const owner = owners.find((one) => one !== undefined && one.batch !== letter.batch);
   const [became] = owner === undefined ? [] : await ledger.lookup([owner.number]);
+  if (owner !== undefined && became?.kind === 'accepted') {
+    const from = await batches.find(owner.batch);
+    const { number, batch } = owner;
+    if (from && from.state !== 'done')
+      return { number, batch, file: from.name, isFix: true, waits: false, isSent: true };
+  }
   const isFix = isInProgress(became) && became.entry.batch === owner?.batch;
   const found = isFix ? became : same;
   if (!isInProgress(found)) return undefined;
@@ -53,20 +61,22 @@ export function isElsewhere({ batch }: Pick<Letter, 'batch'>, found: OrderInProg
 
 /** `Fix file "a.fix.csv" (batch …) with this order waits to be sent.` */
 export function inProgressText(
-  { batch, file, isFix, waits }: OrderInProgress,
+  { number, batch, file, isFix, waits, isSent }: OrderInProgress,
   title = batchTitle(batch, file),
 ): string {
+  if (isSent) return `Already sent as ${number}, from fix file ${title}, which is not finished yet.`;
   const is = waits ? 'waits to be sent' : 'is being sent';
   return isFix ? `Fix file ${title} with this order ${is}.` : `An order with this number ${is}, from ${title}.`;
 }
 
 /** Whether the words about another file say that it has the order in progress, and not that it was accepted. */
 export function saysInProgress(already: string): boolean {
-  return /\b(?:waits to be sent|is being sent|is already in progress)\b/.test(already);
+  return /\b(?:waits to be sent|is being sent|is already in progress|is not finished yet)\b/.test(already);
 }
 
-/** What a person does who does not want the order. */
-export function inProgressRemedy({ waits }: Pick<OrderInProgress, 'waits'>): string {
+/** What a person does who does not want the order, or the row of one that was sent. */
+export function inProgressRemedy({ waits, isSent }: Pick<OrderInProgress, 'waits' | 'isSent'>): string {
+  if (isSent) return 'Wait until that file is finished.';
   return waits ? 'Wait for its outcome. To stop it, cancel that file on its page.' : 'Wait for its outcome.';
 }
 
