@@ -40,7 +40,7 @@ function titleOf({ counts }: Report, nameless: number): string {
 
 const LONGEST_NUMBER = 64;
 
-/** Numbers in columns; more of them follow as text, so that a page stays small. */
+/** Numbers in columns; if there are more, all are a text, so that the page is small and takes few sheets of paper. */
 const IN_COLUMNS = 100;
 
 type Listed = { numbers: readonly string[]; hasLater: boolean; report: Report };
@@ -51,9 +51,12 @@ function numbersOf({ outcome, number: all }: Share, { numbers, hasLater, report 
   const rest = all - numbers.length;
   const more = rest > 0 ? moreIn(rest, outcome, report) : undefined;
   const names = numbers.map((one) => html`<bdi>${visible(one, LONGEST_NUMBER)}</bdi>`);
-  const others = names.slice(IN_COLUMNS).map((one, i) => html`${i === 0 ? '' : ', '}${one}`);
+  const list =
+    names.length > IN_COLUMNS
+      ? html`<p class="numbers">${names.map((one, i) => html`${i === 0 ? '' : ', '}${one}`)}</p>`
+      : html`<ul class="orders">${names.map((one) => html`<li>${one}</li>\n`)}</ul>`;
   return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
-<ul class="orders">${names.slice(0, IN_COLUMNS).map((one) => html`<li>${one}</li>\n`)}</ul>${others.length === 0 ? undefined : html`<p class="numbers">${others}</p>`}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
+${list}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
 }
 
 /** Where the numbers are that are too many for the page. */
