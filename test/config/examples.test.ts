@@ -53,7 +53,7 @@ const EXPECTED: Record<string, unknown[]> = {
 
 const WARNINGS: Record<string, string[]> = {
   'sap-list.txt': [
-    'One totals row (marked with stars, or the sum of the rows above, as far as it can be checked) was skipped.',
+    'One totals row (marked with stars, or the sum of the rows above, as far as it can be checked) was skipped: line 14 ("*", "1.214,000", "EA").',
     'One repeated header was skipped.',
   ],
   'business-central.json': ['it names a next page (nextLink)'],

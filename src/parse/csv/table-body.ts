@@ -43,7 +43,7 @@ export function createTableBody(form: TableForm, mapping: Mapping, onLeftOut?: O
   let [isSepLineDue, isAfterGap] = [form.hasSepLine, false];
   let totals: TotalRows | undefined;
   const others = createHeaderWatch(mapping);
-  const warnings = () => warningsOf(counts, named.warnings(body.header?.cells ?? []));
+  const warnings = () => warningsOf(counts, totals, named.warnings(body.header?.cells ?? []));
   const body: TableBody = { header: undefined, take, end: takeFirst, lastRow: named.lastRow, warnings };
   function takeFirst(): void {
     body.header ??= likeliestHeader(titles, mapping);
@@ -231,15 +231,13 @@ function isSame(row: Row, header: Row): boolean {
   return header.cells.every((cell, index) => cell.trim() === (row.cells[index] ?? '').trim());
 }
 
-const TOTAL = '(marked with stars, or the sum of the rows above, as far as it can be checked)';
-
-function warningsOf(counts: Record<Skipped, number>, named: readonly string[]): string[] {
+function warningsOf(counts: typeof NONE, totals: TotalRows | undefined, named: readonly string[]): string[] {
   return [
     ...counted(counts.title, 'row above the header was', 'rows above the header were'),
     ...counted(counts.blank, 'row without any value was', 'rows without any value were'),
     ...counted(counts.head, 'repeated header was', 'repeated headers were'),
     ...counted(counts.rule, 'separator line was', 'separator lines were'),
-    ...counted(counts.total, `totals row ${TOTAL} was`, `totals rows ${TOTAL} were`),
+    ...(totals?.warnings() ?? []),
     ...counted(counts.pattern, 'row that matches skipRows was', 'rows that match skipRows were'),
     ...named,
   ];

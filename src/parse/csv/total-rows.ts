@@ -75,7 +75,13 @@ export type TotalRows = {
    */
   is(row: Row): boolean;
   add(row: Row, leftOut?: 'where'): void;
+  /** How many were found, and the first of them: a person sees that none was an order. */
+  warnings(): string[];
 };
+
+/** Totals rows that a warning names. */
+const NAMED = 3;
+const PROOF = 'marked with stars, or the sum of the rows above, as far as it can be checked';
 
 /** The sum of the readable quantities of `rows` rows; `unread`: rows with another quantity, such as `twelve`. */
 type Sum = { value: number; rows: number; unread: number };
@@ -92,6 +98,8 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
   const all: Sum = { ...NONE };
   const group: Sum = { ...NONE };
   const [allWritten, groupWritten]: [Sum, Sum] = [{ ...all }, { ...group }];
+  const named: string[] = [];
+  let skipped = 0;
   let lastCell = '';
   let mayLast = true;
   const textIn = ({ cells }: Row, column: number | undefined) =>
@@ -118,8 +126,11 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
     },
     is(row) {
       const found = isTotal(row);
-      if (found) for (const sum of [group, groupWritten]) Object.assign(sum, NONE);
-      return found;
+      if (!found) return false;
+      for (const sum of [group, groupWritten]) Object.assign(sum, NONE);
+      skipped += 1;
+      if (named.length < NAMED) named.push(`line ${row.line} (${filledCells(row.cells)})`);
+      return true;
     },
     add(row, leftOut) {
       const text = textIn(row, quantity);
@@ -131,7 +142,14 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
         sum['value' in read ? 'rows' : 'unread'] += 1;
       }
     },
+    warnings: () => (skipped === 0 ? [] : [skippedText(skipped, named)]),
   };
+}
+
+function skippedText(number: number, named: readonly string[]): string {
+  const [rows, were] = number === 1 ? ['One totals row', 'was'] : [`${number} totals rows`, 'were'];
+  const more = number > NAMED ? ` and ${number - NAMED} more` : '';
+  return `${rows} (${PROOF}) ${were} skipped: ${named.join(', ')}${more}.`;
 }
 
 /** What else a row says of being a total. `sure`: it has a clear label, and no article that could be an item of a neighbor. */

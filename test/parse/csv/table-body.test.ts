@@ -198,6 +198,19 @@ describe('a totals row', () => {
   });
 
   test.each([
+    [['1,A,1,5', '2,B,2,5', 'Total,,3,10'], /^One totals row \(.*\) was skipped: line 4 \("Total", "3", "10"\)\.$/],
+    [
+      ['1,A,1,5', '*,,1,5', '2,B,2,5', '*,,2,5', '**,,3,10', '***,,3,10'],
+      /^4 totals rows \(.*\) were skipped: line 3 \("\*", "1", "5"\), line 5 \(.*\), line 6 \("\*\*", "3", "10"\) and 1 more\.$/,
+    ],
+  ])(
+    'that is skipped is named with its line and what it contains, the first three of several',
+    async (rows, warning) => {
+      expect((await read(rows)).warnings).toEqual([expect.stringMatching(warning)]);
+    },
+  );
+
+  test.each([
     ['a sum of other rows', ['1,A,1,5', 'Total,,9,10'], ['1 ["A"]'], ['3 total-row']],
     ['an article', ['1,A,1,5', 'Total,3 rows,1,5'], ['1 ["A"]'], ['3 total-row']],
     ['a text', ['1,A,1,5', ',,1,five'], [], ['2 row-in-doubt', '3 missing', '3 missing']],

@@ -96,7 +96,7 @@ describe('a workbook', () => {
     const { inspection, orders } = await read(await writeWorkbook(sums), { quantity: 'number' });
     expect(orders).toMatchObject([{ number: '1', valid: true, records: [{}, {}] }]);
     expect(inspection.warnings).toEqual([
-      'One totals row (marked with stars, or the sum of the rows above, as far as it can be checked) was skipped.',
+      'One totals row (marked with stars, or the sum of the rows above, as far as it can be checked) was skipped: line 4 ("Total", "7.5").',
     ]);
     const other = rows([text('1'), text('A'), number(5)], [text('1'), text('Summe'), number(6)]);
     expect((await read(await writeWorkbook(other))).orders).toMatchObject([
