@@ -109,6 +109,31 @@ it('the figures of an open overview are of one moment while orders are sent', as
   });
 });
 
+it('the figures of an open page of a batch are of one moment', async () => {
+  const faults = { faults: [{ kind: 'delay', by: '200ms' }] };
+  await using place = await openWorkplace({ faults, delivery: ', concurrency: 1' });
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.drop('long.csv', csvOf(2000));
+  await until('the first orders', () => place.stored().size > 0);
+  const batch = (await place.reportsNow())[0]?.batch;
+  await using browser = await openBrowser();
+  const page = await browser.show(`http://127.0.0.1:${port}/batches/${batch}`, { width: 1200, height: 900 });
+  await shows(page, 'Outcomes');
+  const seen = new Set<string>();
+  await until('several figures', async () => {
+    const [done = '', bar, accepted] = await page.evaluate<(string | undefined)[]>(`[
+      document.querySelector('.progress')?.innerText.trim(),
+      String(document.querySelector('.progress progress')?.value),
+      document.querySelector('td[data-title=orders]')?.innerText.trim(),
+    ]`);
+    if (!accepted) return false;
+    expect([done, bar]).toEqual([`${accepted} of 2,000`, accepted]);
+    seen.add(accepted);
+    return seen.size >= 4;
+  });
+});
+
 it('a spreadsheet has the times of its page', async () => {
   await using place = await openWorkplace();
   const daemon = place.start(['start']);

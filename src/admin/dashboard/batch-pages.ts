@@ -141,16 +141,17 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
     timeText(order.at),
   ]);
   const open = batch.open === 0 ? undefined : await openIn(api, batch.open, { batch: name });
+  const fresh = (part: string) => (batch.state === 'done' ? undefined : html` data-fresh="${part}"`);
   const body = html`<h1>${batch.name}</h1>
-<div${batch.state === 'done' ? undefined : html` data-fresh="progress"`}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
+<div${fresh('progress')}><p>${standingBadge(view, status)} ${view.standing === 'unreadable' ? undefined : progressOf(view, nameless)}</p>
 ${waitingNote(view, status)}</div>
 ${await wentOutPart(view)}
 ${heldBox(view, mayOperate, await heldArticles(api, batch))}
-${factsOf(view, await fixFilesIn(view.report), view.lost)}
+<div${fresh('facts')}>${factsOf(view, await fixFilesIn(view.report), view.lost)}</div>
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
-${outcomes(view, nameless)}
+<div${fresh('outcomes')}>${outcomes(view, nameless)}
 ${settledNote(batch)}
-${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, drop it again when it is corrected, or discard all of this at once there.' : ''}</p>`}
+${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, drop it again when it is corrected, or discard all of this at once there.' : ''}</p>`}</div>
 ${sentPart(batch)}
 ${ordersHead(view, url)}
 ${listed.length === 0 ? unlisted(view, url) : table('Orders', ['line', 'order', 'outcome', 'message', 'at'], listed)}

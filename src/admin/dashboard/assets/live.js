@@ -200,6 +200,7 @@ function haveSameElements(shown, built) {
 /** @param {Node} shown @param {Node | undefined} built */
 function copyTexts(shown, built) {
   if (shown instanceof Text && built instanceof Text && shown.data !== built.data) shown.data = built.data;
+  if (shown instanceof HTMLProgressElement && built instanceof HTMLProgressElement) shown.value = built.value;
   if (shown instanceof HTMLAnchorElement && built instanceof HTMLAnchorElement) shown.href = built.href;
   for (const [i, child] of [...shown.childNodes].entries()) copyTexts(child, built?.childNodes[i]);
 }
