@@ -677,7 +677,9 @@ it('a dead letter of an export is corrected with the mapping of the export, with
 it('the form asks for one of the readings of a quantity, and names neither the fix file nor its check column', async () => {
   const ids = await drop('two-ways.csv', `${HEAD}\nPO-95,NEW,A,"1,000"\n`);
   const { text } = await person.page(pathOf(ids.get('PO-95')));
-  expect(text).toMatch(/can be read in two ways; enter 1000 or 1\. For your operator: with decimal: "," in the mapping of the source, it is 1000/);
+  expect(text).toMatch(
+    /can be read in two ways; enter 1000 or 1\. For your operator: with decimal: "," in the mapping of the source, it is 1000/,
+  );
   expect(text).not.toContain('does not say which one');
 });
 
