@@ -31,10 +31,11 @@ export async function startEverything(root, say, args = []) {
   const stop = listenForStop();
   const shown = { at: (await endLeftovers(root, state, say)) ?? new Date().toISOString() };
   const log = await openLog(path.join(root, 'data', 'daemon.log'));
+  const calls = await openLog(path.join(root, 'data', 'sandbox.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
   await writeShellFile(path.join(root, SHELL_FILE), { PO_SYNC_CONFIG: path.join(root, CONFIGURATION), ...env });
   const onLine = (line) => {
-    (isForLog(line) ? log : process.stderr).write(`${line}\n`);
+    logFor(line, { log, calls }).write(`${line}\n`);
     const left = leftInInbox(line);
     if (left !== undefined) say(left);
   };
@@ -61,7 +62,7 @@ export async function startEverything(root, say, args = []) {
   } finally {
     for (const program of running) codes.push(await program.stop('SIGTERM'));
     await remember(state, shown);
-    await new Promise((resolve) => log.end(resolve));
+    for (const stream of [log, calls]) await new Promise((resolve) => stream.end(resolve));
   }
   const isClean = codes.every((code) => code === 0);
   say(isClean ? 'stopped' : `stopped before all work was handed back (exit codes ${codes.join(', ')})`);
@@ -79,7 +80,7 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
   for (const { sentence, page } of waiting.shown) print(sentence, page);
   if (waiting.more > 0) say(`and ${waiting.more} older reports with orders that need a person`);
   say('drop order files into inbox/; press Ctrl-C to stop');
-  say('the log is data/daemon.log');
+  say('the log is data/daemon.log, that of the sandbox data/sandbox.log');
   say(`in another terminal: . ${SHELL_FILE} && bin/po-sync status`);
   const watching = new AbortController();
   const result = (sentence, report, at) => {
@@ -130,9 +131,10 @@ function withoutFlags(line) {
   return `  Set another port in baseUrl and authUrl of ${CONFIGURATION}, or stop the program that uses it.`;
 }
 
-/** Log lines of the daemon (JSON) and calls of the sandbox (time first) go to the log file, messages to the terminal. */
-function isForLog(line) {
-  return line.startsWith('{') || /^\d{4}-\d\d-\d\dT/.test(line);
+/** Log lines of the daemon (JSON) and calls of the sandbox (time first) go to their log files, messages to the terminal. */
+function logFor(line, { log, calls }) {
+  if (line.startsWith('{')) return log;
+  return /^\d{4}-\d\d-\d\dT/.test(line) ? calls : process.stderr;
 }
 
 /** What to do about something in the inbox that is not a file; undefined for every other line. No report names it. */

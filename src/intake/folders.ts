@@ -143,7 +143,8 @@ export function folderError(error: unknown, folder: string): PoSyncError {
     case 'ENOTDIR':
       return new PoSyncError('folder-missing', `${folder} is not a folder.`, {
         ...more,
-        remedy: 'Correct its path in the configuration.',
+        remedy:
+          'Correct its path in the configuration, under sources if it is an inbox, or remove the file that has its name.',
       });
     case 'EACCES':
     case 'EPERM':

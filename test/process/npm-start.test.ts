@@ -116,7 +116,10 @@ test('the samples give a first report, and Ctrl-C leaves no process running', as
   expect(first.lines.at(-1)).toBe('po-sync: stopped');
   // A terminal of 80 columns breaks no path in them.
   expect(first.lines.filter((line) => /Ctrl-C|daemon\.log|data\/sandbox/.test(line) && line.length > 80)).toEqual([]);
-  expect(first.lines).toContain('po-sync: the log is data/daemon.log');
+  expect(first.lines).toContain('po-sync: the log is data/daemon.log, that of the sandbox data/sandbox.log');
+  const linesOf = async (log: string) => (await readFile(path.join(root, 'data', log), 'utf8')).trim().split('\n');
+  for (const line of await linesOf('daemon.log')) expect(JSON.parse(line)).toHaveProperty('msg');
+  expect(await linesOf('sandbox.log')).toContainEqual(expect.stringMatching(/ POST \/.* 201 /));
   expect(await processes()).toEqual([]);
 
   const batches = await settledBatches(path.join(root, 'reports'));

@@ -43,7 +43,9 @@ type Shown = { purchaseOrderNumber: string; field?: string; message: string; ite
 export function messageOf({ purchaseOrderNumber, field = '', message, items, already }: Shown): Html {
   const own = items === undefined ? undefined : html`<div class="quiet">${items}</div>`;
   const text = inForm(problemText({ field, message }), purchaseOrderNumber);
-  if (already === undefined) return html`${text}${own}`;
+  // Each row in doubt has this message, and the page of the order has what to do.
+  const [short = text] = /^.{0,80}a row of this order may be missing: .+? may belong to this order\./s.exec(text) ?? [];
+  if (already === undefined) return html`${short}${own}`;
   const said = already.replace(/^[a-z]/, (first) => first.toUpperCase());
   // Its message may be only that, and what to do.
   if (withoutRemedy(message) === already) return html`<strong>${said}.</strong> ${remedyIn(text)}${own}`;

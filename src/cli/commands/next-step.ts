@@ -62,9 +62,10 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
       ];
     case 'inDoubt':
       return [
-        'Check whether the API has the order, then resolve it:',
-        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}    the API has it`,
-        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'resend')}      the API does not have it`,
+        'Check whether the API has the order. If it does:',
+        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}`,
+        'If the API does not have it:',
+        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'resend')}`,
         "Or look it up in the API's list again:",
         `  po-sync dead-letters retry --order ${name}`,
       ];
@@ -118,9 +119,10 @@ export const CONFLICT_STEPS = [
 
 /** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
 export const DOUBT_STEPS = [
-  'Check whether the API has the orders in doubt, then resolve each one:',
-  '  po-sync dead-letters resolve ORDER --as accepted   the API has it',
-  '  po-sync dead-letters resolve ORDER --as resend     the API does not have it',
+  'Check whether the API has the orders in doubt. Resolve each one that it has:',
+  '  po-sync dead-letters resolve ORDER --as accepted',
+  'And each one that it does not have:',
+  '  po-sync dead-letters resolve ORDER --as resend',
   "Or look them up in the API's list again:",
   '  po-sync dead-letters retry --kind inDoubt',
 ];
