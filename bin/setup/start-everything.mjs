@@ -34,23 +34,24 @@ export async function startEverything(root, say, args = []) {
   const calls = await openLog(path.join(root, 'data', 'sandbox.log'));
   const env = await sandboxCredentials(path.join(root, 'data', 'sandbox'));
   await writeShellFile(path.join(root, SHELL_FILE), { PO_SYNC_CONFIG: path.join(root, CONFIGURATION), ...env });
-  const onLine = (line) => {
-    logFor(line, { log, calls }).write(`${line}\n`);
+  const linesTo = (file) => (line) => {
+    (isForLog(line) ? file : process.stderr).write(`${line}\n`);
     const left = leftInInbox(line);
     if (left !== undefined) say(left);
   };
+  const onCall = linesTo(calls);
 
   const running = [];
   const codes = [];
   try {
     const { args, baseUrl } = await sandboxArguments(root);
-    const sandbox = startProgram(root, args, { env, onLine: (line) => onLine(withoutFlags(line)) });
+    const sandbox = startProgram(root, args, { env, onLine: (line) => onCall(withoutFlags(line)) });
     running.unshift(sandbox);
     await remember(state, shown, { sandbox: sandbox.pid });
     await started(sandbox, `the sandbox did not start; its addresses are in ${CONFIGURATION}`, stop);
     if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
-    const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine });
+    const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine: linesTo(log) });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
     await remember(state, shown, { sandbox: sandbox.pid, daemon: daemon.pid });
@@ -132,9 +133,8 @@ function withoutFlags(line) {
 }
 
 /** Log lines of the daemon (JSON) and calls of the sandbox (time first) go to their log files, messages to the terminal. */
-function logFor(line, { log, calls }) {
-  if (line.startsWith('{')) return log;
-  return /^\d{4}-\d\d-\d\dT/.test(line) ? calls : process.stderr;
+function isForLog(line) {
+  return line.startsWith('{') || /^\d{4}-\d\d-\d\dT/.test(line);
 }
 
 /** What to do about something in the inbox that is not a file; undefined for every other line. No report names it. */

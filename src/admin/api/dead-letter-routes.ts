@@ -124,7 +124,7 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   const shown = await withOrdersInProgress(api, await withState(api, items));
   const since = shown.filter((row, i) => row.already !== items[i]?.already).length;
   return {
-    items: shown.map(({ content: _, ...row }) => row),
+    items: shown.map((row) => ({ ...row, content: undefined })),
     next,
     total,
     kinds,

@@ -164,8 +164,8 @@ function differingSteps({ differing }: Pick<Differences, 'differing'>): string {
   const of = (state: string) => differing.filter((one) => one.here === state && !isRepairable(one));
   const [accepted, conflict, inDoubt] = [of('accepted'), of('conflict'), of('inDoubt')];
   const about = accepted.length === differing.length ? '' : ' about those that are accepted here';
-  const [{ order = '' } = {}, second] = inDoubt;
-  const resolved = shellWords(second === undefined ? order : 'NUMBER', '--as', 'accepted');
+  const [first, second] = inDoubt;
+  const resolved = shellWords(first === undefined || second !== undefined ? 'NUMBER' : first.order, '--as', 'accepted');
   const options = conflict.slice(0, IN_COMMAND).map(({ order }) => `--order ${shellWord(order)}`);
   const others = conflict.length - options.length;
   const discarded = `${options.join(' ')} for the ${conflict.length === 1 ? 'order' : 'orders'} in conflict${others > 0 ? `, and the same for ${count(others)} more` : ''}`;
