@@ -16,6 +16,9 @@ function formerField({ number, content }: Former): string {
 /** As `keys.renumbered` has the orders that a person made of one. `from`: the batch in which the rows were first. */
 type NewOwner = RowOwner & { from: string };
 
+/** Another number, and not an order that came again as it was: that one concerns only those who give its number up. */
+const isRenumbered = ({ batch, from }: NewOwner): boolean => from !== batch;
+
 const textOf = (owners: readonly NewOwner[]): string => JSON.stringify(owners);
 const ownersIn = (text: string | null | undefined): NewOwner[] => (text ? (JSON.parse(text) as NewOwner[]) : []);
 
@@ -54,7 +57,8 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
       const { batch: from } = await firstOf(target);
       const others = await aliveIn(before, owner.number);
       // Rows of one order that a person gives two numbers are two orders, also where one of them comes back later.
-      const by = others.find((one) => one.batch !== owner.batch && one.from !== from);
+      const isOther = (one: NewOwner) => one.batch !== owner.batch && one.from !== from;
+      const by = others.find((one) => isOther(one) && (isRenumbered(one) || one.number === was.number));
       if (by && !isMeant) return { row: target, target, by };
       const after = was.number === owner.number ? '' : textOf([...others, { ...owner, from }]);
       claims.push({ batch: '', field, before, after });
@@ -66,7 +70,7 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
   async function renumbered(orders: readonly Former[]): Promise<(RowOwner | undefined)[]> {
     if (orders.length === 0) return [];
     const found = await redis.hmget(keys.renumbered, ...orders.map(formerField));
-    return await Promise.all(orders.map(async ({ number }, i) => (await aliveIn(found[i], number))[0]));
+    return await Promise.all(orders.map(async ({ number }, i) => (await aliveIn(found[i], number)).find(isRenumbered)));
   }
 
   /** Keeps that a report says that an order of `batch` has another number now. Repeatable. */
@@ -96,9 +100,10 @@ function createUnchanged(
       redis.hmget(keys.waiting, ...orders.map(({ number }) => number)),
     ]);
     const claimOf = async (was: Former, i: number) => {
-      const [by] = await aliveIn(texts[i], was.number);
+      const others = await aliveIn(texts[i], was.number);
+      const by = others.find(isRenumbered);
       if (by !== undefined) return by;
-      const after = textOf([{ number: was.number, batch, no, from: batch }]);
+      const after = textOf([...others, { number: was.number, batch, no, from: batch }]);
       return letters[i] ? [{ batch: '', field: formerField(was), before: texts[i] ?? '', after }] : [];
     };
     return await Promise.all(orders.map(claimOf));

@@ -12,6 +12,7 @@ import type { LedgerEvent } from '../../src/ledger/state-machine/step.ts';
 import { cancelBatch, cancelledText, LISTED_ON_PAGE } from '../../src/operate/batches/cancel-batch.ts';
 import { retryDeadLetters } from '../../src/operate/dead-letters/retry-dead-letters.ts';
 import { createOperator, type OperatorContext } from '../../src/operate/operator-context.ts';
+import { sentAsOf } from '../../src/operate/orders/appearances.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { FoundDeadLetter } from '../../src/put-away/dead-letters-in-progress.ts';
@@ -133,6 +134,16 @@ describe('admission of a page', () => {
     const at = store.time.now();
     await happens(number, { kind: 'begin', at, deadline: at + 34_000 });
     await happens(number, { kind: 'answered', at, attempt: 1, verdict });
+  }
+
+  /** Its attempts are used up, and the API does not have it. */
+  async function fails(number: string): Promise<void> {
+    const at = store.time.now();
+    await sent(number, { kind: 'unknown', answer: { code: '503', message: 'busy' } });
+    const before = await entry(number);
+    const absent = { kind: 'absent', at: at + 200_000, listedFrom: at + 200_000, needed: 1 } as const;
+    const step = next(before, absent, { ...policy, attempts: 1 });
+    expect([step.kind, await ledger.take(before, step)]).toEqual(['dead', true]);
   }
 
   async function cancel(batch: string): Promise<number> {
@@ -412,23 +423,41 @@ describe('admission of a page', () => {
     expect(await batches.results('b2', [0])).toMatchObject([{ code: 'already-corrected' }]);
   });
 
+  it('an order that comes again as it was does not hold one whose number is meant in another spelling, nor count as the same', async () => {
+    const both = [order('A-1'), order('a-1', 1)];
+    await drop('b1', both, { asRead: true });
+    for (const number of ['A-1', 'a-1']) await fails(number);
+    queued = [];
+    await drop('b2', [order('A-1')], { asRead: true });
+    await batches.done('b2');
+    const letter = { purchaseOrderNumber: 'a-1', batch: 'b1', location: { line: 3 }, payload: orderOf('a-1') };
+    expect(await sentAsOf([letter], { ledger, batches, store } as unknown as OperatorContext)).toEqual([undefined]);
+    await drop('b3', both, { asRead: true });
+    expect(queued).toEqual(['A-1', 'a-1']);
+    expect([await counts('b1'), await counts('b2'), await counts('b3')]).toEqual([{ failed: 2 }, {}, {}]);
+  });
+
+  it('a fix file gives an order another number also while one comes again whose number is meant in another spelling', async () => {
+    const both = [order('A-1'), order('a-1', 1)];
+    await drop('b1', both, { asRead: true });
+    for (const number of ['A-1', 'a-1']) await fails(number);
+    queued = [];
+    await drop('b2', [order('A-1')], { asRead: true });
+    const was = { number: 'a-1', content: digestOf(orderOf('a-1')) };
+    const corrects = { batch: 'b1', formers: new Map([['line 3', was]]) };
+    await drop('b3', [fixed('B-1', 3, 0, 'b1')], { again: true, corrects, asRead: true });
+    expect(queued).toEqual(['A-1', 'B-1']);
+    await drop('b4', [order('a-1'), order('A-1', 1)], { asRead: true });
+    expect([queued, await counts('b4')]).toEqual([['A-1', 'B-1'], { invalid: 1 }]);
+  });
+
   it.each(['file', 'fix file'])(
     'of a file that has orders again and a fix file that gives them other numbers, one sends each, also while the %s is entered',
     async (late) => {
       const numbers = Array.from({ length: 40 }, (_, i) => `PO-${i}`);
       const again = numbers.map((number, i) => order(number, i));
       await drop('b1', again);
-      const answer = { code: '503', message: 'busy' };
-      for (const number of numbers) {
-        const at = store.time.now();
-        await happens(number, { kind: 'begin', at, deadline: at + 34_000 });
-        const event = { kind: 'answered', at, attempt: 1, verdict: { kind: 'unknown', answer } } as const;
-        await happens(number, event);
-        const before = await entry(number);
-        const absent = { kind: 'absent', at: at + 200_000, listedFrom: at + 200_000, needed: 1 } as const;
-        const step = next(before, absent, { ...policy, attempts: 1 });
-        expect([step.kind, await ledger.take(before, step)]).toEqual(['dead', true]);
-      }
+      for (const number of numbers) await fails(number);
       queued = [];
       const formers = again.flatMap((one) =>
         one.valid ? [[`line ${one.place.line}`, { number: one.number, content: digestOf(one.order) }] as const] : [],
