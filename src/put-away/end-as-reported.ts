@@ -1,4 +1,4 @@
-import { lchown, lstat } from 'node:fs/promises';
+import { lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { PoSyncError } from '../core/errors.ts';
@@ -20,10 +20,11 @@ import { createRecallOfBatch } from './recall-batches.ts';
 
 /**
  * Builds the step that stops batches in progress of which nothing is to be sent: those that a person cancelled, and those
- * that ended. Before delivery begins.
+ * that ended. Before delivery begins. Fails while the folder of reports cannot be read: nobody knows then what is not to be sent.
  */
 export function createStopOfEnded({ config, side: { batches } }: SettlementContext) {
   return async (): Promise<void> => {
+    await readdir(config.reports.path);
     for (const batch of await batches.underWay()) {
       if (batch.cancelled) continue;
       const folder = join(config.reports.path, batch.batch);

@@ -65,7 +65,8 @@ export function createRecallOfBatches(context: SettlementContext, before: readon
 
   return async (): Promise<void> => {
     const epoch = batches.epoch();
-    if (epoch === recalledIn) return;
+    // Redis may have lost that alone.
+    if (epoch === recalledIn && epoch === (await store.redis.get(store.keys.recalled))) return;
     for (const step of before) await step();
     await store.redis.set(store.keys.recalled, epoch);
     const recallOne = createRecallOfBatch(context);

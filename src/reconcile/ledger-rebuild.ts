@@ -38,7 +38,7 @@ const LOOK_AGAIN = 100;
 /** After so many milliseconds without an intake daemon, the pause says that one is missing. */
 const SAY_AFTER = 10_000;
 const NO_REPORTS =
-  'the ledger may lack what people cancelled or discarded, which only a daemon that takes files reads from the reports: start one (po-sync start)';
+  'the ledger may lack what people cancelled or discarded, which only a daemon that takes files reads from the reports: start one (po-sync start). Where one runs, it cannot read the folder reports: its log says why';
 
 /**
  * Reads what the API already has into a ledger that knows too little: a new one before its first order, and one that was

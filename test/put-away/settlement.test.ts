@@ -214,6 +214,38 @@ describe('settlement', () => {
     },
   );
 
+  it('while the folder of reports cannot be read, nobody may continue as if nothing were cancelled or discarded', async () => {
+    await using place = await openPlace();
+    const { batches, settlement } = place.daemon('first');
+    const { redis, keys, identity } = place.store;
+    await settlement.progress(place.batch);
+    const letter = { purchaseOrderNumber: 'PO-1', kind: 'invalid', location: { line: 2 } } as DeadLetter;
+    const batch = { batch: place.batch, state: 'open' } as const;
+    const folder = path.join(place.reports, place.batch);
+    await noteDiscard({ folder, batch, letter }, { at: 1_800_000_000_000, who: 'anna' }, place.store);
+    await keepCancellation(folder, { at: 1_800_000_000_000, who: 'bert' });
+    await redis.del(keys.discards(place.batch));
+
+    await rename(place.reports, `${place.reports}-away`);
+    await expect(settlement.recall()).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await redis.get(keys.recalled)).toBeNull();
+    await rename(`${place.reports}-away`, place.reports);
+    await settlement.recall();
+    expect(await redis.get(keys.recalled)).toBe(identity.known().epoch);
+    expect([await batches.isCancelled(place.batch), await redis.hlen(keys.discards(place.batch))]).toEqual([true, 1]);
+  });
+
+  it('a Redis that lost only that the reports were read gets it again', async () => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    const { redis, keys } = place.store;
+    await settlement.progress(place.batch);
+    await settlement.recall();
+    const epoch = await redis.getdel(keys.recalled);
+    await settlement.recall();
+    expect([await redis.get(keys.recalled), epoch]).toEqual([epoch, expect.any(String)]);
+  });
+
   it('a batch that corrects another one ends although the report of that one was removed', async () => {
     const old = '20261121T071500Z-inbox-orders-3f2a91c0';
     const header = 'purchaseOrderNumber,articleCode,quantity,_error_line,_error_code,_error_message,_error_check';
