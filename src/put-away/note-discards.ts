@@ -81,7 +81,7 @@ async function writeAll(folder: string, all: readonly KeptDiscard[]): Promise<bo
   }
 }
 
-/** Builds the step that enters what people discarded in batches that have not ended, as noted. Before delivery begins. */
+/** Builds the step that enters what people discarded in batches that have not ended, as noted; a damaged report does not say that. Before delivery begins. */
 export function createDiscardRecall({ config, side: { batches }, store }: SettlementContext) {
   return async (): Promise<void> => {
     for (const name of await reportNames(config.reports.path)) {
@@ -89,7 +89,8 @@ export function createDiscardRecall({ config, side: { batches }, store }: Settle
       if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done') continue;
       const noted = (await notesIn(folder)).filter(({ was }) => was.number !== '');
       const report = await readReport(folder).catch(() => undefined);
-      if (report?.environment === config.environment && !report.finishedAt) await keepDiscards(name, noted, store);
+      if (report && (report.environment !== config.environment || report.finishedAt)) continue;
+      await keepDiscards(name, noted, store);
     }
   };
 }

@@ -235,6 +235,24 @@ describe('settlement', () => {
     expect([await batches.isCancelled(place.batch), await redis.hlen(keys.discards(place.batch))]).toEqual([true, 1]);
   });
 
+  it.each([
+    ['is damaged', (report: string) => writeFile(report, '{')],
+    ['is gone', (report: string) => rm(report)],
+  ])('what people discarded is entered also where the report that says whether the file ended %s', async (_, harm) => {
+    await using place = await openPlace();
+    const { settlement } = place.daemon('first');
+    const { redis, keys } = place.store;
+    await settlement.progress(place.batch);
+    const letter = { purchaseOrderNumber: 'PO-1', kind: 'invalid', location: { line: 2 } } as DeadLetter;
+    const batch = { batch: place.batch, state: 'open' } as const;
+    const folder = path.join(place.reports, place.batch);
+    await noteDiscard({ folder, batch, letter }, { at: 1_800_000_000_000, who: 'anna' }, place.store);
+    await harm(path.join(folder, 'report.json'));
+    await redis.flushall();
+    await settlement.recall();
+    expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
+  });
+
   it('a Redis that lost only that the reports were read gets it again', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
