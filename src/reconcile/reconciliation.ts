@@ -105,6 +105,8 @@ export function learnFrom(breaker: CircuitBreaker, time: Pick<RedisTime, 'now'>)
 
   /** The order was created during a pause, and only its answer was lost. The API may lose every answer: one order is tried. */
   async function tryNext(sentAt: number): Promise<void> {
+    // Another daemon may have been asked to wait a moment ago.
+    await breaker.refresh(true);
     const pause = breaker.current();
     if (pause === undefined || pause.held || sentAt < pause.since || breaker.slowUntil() > time.now()) return;
     await breaker.lift();

@@ -13,7 +13,8 @@ async function openPaused() {
   const store = stack.use(await openTestRedis());
   const nothing = () => undefined;
   const probe = { initial: 250, max: HOUR };
-  const breaker = createCircuitBreaker({ store, clock: systemClock, probe, onPaused: nothing, onResumed: nothing });
+  const open = () => createCircuitBreaker({ store, clock: systemClock, probe, onPaused: nothing, onResumed: nothing });
+  const [breaker, other] = [open(), open()];
   await breaker.trip('api-down', 'no complete answer', HOUR);
   const since = breaker.current()?.since ?? 0;
   const learn = learnFrom(breaker, store.time);
@@ -21,7 +22,7 @@ async function openPaused() {
     learn({ ...entryOf(), state: 'unknown', maybeSentAt: since + after }, wasCreated);
   const waits = () => (breaker.current()?.nextTryAt ?? 0) > store.time.now();
   const moved = stack.move();
-  return { breaker, learnOfOrder, waits, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return { breaker, other, learnOfOrder, waits, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
 it('a list that shows an order sent during a pause lets one order try at once, and does not end the pause', async () => {
@@ -52,4 +53,12 @@ it('a wait that the API asked for and a pause by an operator stay', async () => 
   await paused.breaker.hold(OPERATOR, 'maintenance');
   await paused.learnOfOrder(HOUR, true);
   expect(paused.breaker.current()).toMatchObject({ code: OPERATOR, held: true });
+});
+
+it('a wait that the API asked another daemon for a moment ago stays', async () => {
+  await using paused = await openPaused();
+  await paused.other.slowDown(HOUR);
+  await paused.learnOfOrder(1, true);
+  await paused.breaker.refresh(true);
+  expect(paused.breaker.slowUntil()).toBeGreaterThan(0);
 });
