@@ -49,7 +49,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   const { store, policy, log } = deps;
   const { redis, keys, time } = store;
   const request = createRebuildRequest(store);
-  const [takeIn, lacksReports] = [createTakeIn(deps), createReportsCheck(deps, request)];
+  const [takeIn, isWaiting] = [createTakeIn(deps), createReportsCheck(deps, request)];
 
   /** Runs the rebuild when it is due. */
   async function tick(): Promise<RebuildResult> {
@@ -58,7 +58,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     await time.sync();
     // A wait that another process began may be shorter than it seems.
     if (time.now() < pending.notBefore || time.watched() < pending.wait) return 'pending';
-    if (waitsFor === 'reports' && (await lacksReports(pending))) return 'pending';
+    if (waitsFor === 'reports' && (await isWaiting(pending))) return 'pending';
     const lock = await takeLease(redis, keys.verificationLock, deps.owner, LOCK);
     if (lock === undefined) return 'pending';
     try {
@@ -103,25 +103,28 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     await deps.refresh();
   }
 
-  return { first: createFirstRead(deps, request, tick), tick, takeIn, pending: request.pending, finish };
+  const { pending } = request;
+  const first = createFirstRead(deps, request, tick);
+  return { first, tick, takeIn, pending, lacksReports: (of: Lost) => lacksReports(store, of), finish };
 }
 
-/**
- * Builds the check whether Redis still lacks what the reports have as cancelled or discarded. A daemon that only
- * delivers does not see them, and says for what it waits.
- */
-function createReportsCheck(
-  { clock, store: { redis, keys } }: Pick<RebuildDeps, 'clock' | 'store'>,
-  request: RebuildRequest,
-) {
+type Lost = { why: string; epoch: string };
+
+/** Whether Redis still lacks what the reports have as cancelled or discarded. */
+async function lacksReports({ redis, keys }: Pick<Store, 'redis' | 'keys'>, { why, epoch }: Lost): Promise<boolean> {
+  return why !== 'new' && (await redis.get(keys.recalled)) !== epoch;
+}
+
+/** Builds the check for a daemon. One that only delivers does not see the reports, and says for what it waits. */
+function createReportsCheck({ clock, store }: Pick<RebuildDeps, 'clock' | 'store'>, request: RebuildRequest) {
   let since: number | undefined;
   let hasSaid = false;
-  return async ({ why, epoch }: { why: string; epoch: string }): Promise<boolean> => {
-    if (why === 'new') return false;
-    const lacks = (await redis.get(keys.recalled)) !== epoch;
+  return async (of: Lost): Promise<boolean> => {
+    if (of.why === 'new') return false;
+    const lacks = await lacksReports(store, of);
     since = lacks ? (since ?? clock.monotonic()) : undefined;
     const isLong = since !== undefined && clock.monotonic() - since >= SAY_AFTER;
-    if (isLong !== hasSaid) await request.because(epoch, isLong ? NO_REPORTS : undefined);
+    if (isLong !== hasSaid) await request.because(of.epoch, isLong ? NO_REPORTS : undefined);
     hasSaid = isLong;
     return lacks;
   };

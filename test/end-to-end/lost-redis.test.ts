@@ -159,6 +159,29 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
   },
 );
 
+it.concurrent('after Redis has lost its data, reconcile --repair does not let delivery continue before the reports are read', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, pace: PACE });
+  await place.drop('first.csv', `${HEAD}\nONE,NEW,A,1\n`);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await client.flushdb();
+  const delivery = place.start(['start', '--role', 'delivery']);
+  const paused = async () => (await place.run(['status'])).out.includes('(ledger-rolled-back)');
+  await until('the pause', paused);
+  const { out } = await place.run(['reconcile', '--repair', '--yes']);
+  expect(out).toContain('Delivery still waits: a daemon that takes files reads from the reports first');
+  expect(await paused()).toBe(true);
+
+  const intake = place.start(['start', '--role', 'intake']);
+  await place.drop('second.csv', `${HEAD}\nTWO,NEW,A,1\n`);
+  await until('the second order', () => place.stored().has('TWO'));
+  for (const { child, ended } of [delivery, intake]) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+
 it.concurrent.each([
   ['was sent', { accepted: 4, invalid: 1, cancelled: 0 }],
   ['was cancelled', { accepted: 0, invalid: 1, cancelled: 4 }],

@@ -129,15 +129,18 @@ function settledText(settled: readonly string[]): string {
   return ` ${orders(settled.length)} settled as accepted: ${settled.slice(0, SETTLED_NAMED).join(', ')}${more}.`;
 }
 
-type Repair = { added: number; settled: readonly string[]; left: Differences };
+type Repair = { added: number; settled: readonly string[]; left: Differences; waits: boolean };
 
 function repairedText({ added, settled, ...rest }: Repair, wasPending: boolean): string {
   const left = differenceCount(rest.left);
-  const resumed = wasPending ? ' Delivery no longer waits for the list.' : '';
+  const resumed = rest.waits ? WAITS_FOR_REPORTS : wasPending ? ' Delivery no longer waits for the list.' : '';
   const state =
     left === 0 ? 'Ledger and API agree.' : `${counted(left, 'difference')} ${left === 1 ? 'needs' : 'need'} a person.`;
   return `${orders(added)} added to the ledger.${settledText(settled)}${resumed} ${state}${differingSteps(rest.left)}`;
 }
+
+const WAITS_FOR_REPORTS =
+  ' Delivery still waits: a daemon that takes files reads from the reports first what people cancelled or discarded.';
 
 /** `1 order is`, `5 orders are`. */
 function areOrders(number: number, noun = 'order'): string {

@@ -16,8 +16,11 @@ import type { ReadList } from './api-list.ts';
 /** The API's list, read once from `listedFrom` (Redis time), and where it differs from the ledger. */
 export type Comparison = { listed: readonly ListedOrder[]; listedFrom: number; found: Differences };
 
-/** What a repair added to the ledger, and the remaining differences. */
-export type Repaired = { added: number; left: Differences };
+/**
+ * What a repair added to the ledger, and the remaining differences. `waits`: delivery still does, until a daemon has read what
+ * people cancelled or discarded.
+ */
+export type Repaired = { added: number; left: Differences; waits: boolean };
 
 export type Reconciliation = ReturnType<typeof createReconciliation>;
 
@@ -54,11 +57,13 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
   async function repair({ listed, listedFrom }: Comparison, epoch: string | undefined): Promise<Repaired> {
     // A ledger that waits for its list lost something, and with it perhaps the attempts of orders that it has.
-    const isIntact = (await rebuild.pending())?.why !== 'rolled-back';
+    const pending = await rebuild.pending();
+    const isIntact = pending?.why !== 'rolled-back';
     const operatorAction = operator.did('rebuilt');
     const added = await rebuild.takeIn(listed.map(existingOf), { isIntact, epoch, operatorAction });
-    if (epoch !== undefined) await rebuild.finish(epoch);
-    return { added, left: await differences(listed, listedFrom) };
+    const waits = pending !== undefined && (await rebuild.lacksReports(pending));
+    if (epoch !== undefined && !waits) await rebuild.finish(epoch);
+    return { added, left: await differences(listed, listedFrom), waits };
   }
 
   function differences(listed: readonly ListedOrder[], listedFrom: number): Promise<Differences> {
