@@ -103,15 +103,17 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     await deps.refresh();
   }
 
-  const { pending } = request;
-  const first = createFirstRead(deps, request, tick);
-  return { first, tick, takeIn, pending, lacksReports: (of: Lost) => lacksReports(store, of), finish };
+  return { first: createFirstRead(deps, request, tick), tick, takeIn, pending: request.pending, finish };
 }
 
+/** What a rebuild is for. */
 type Lost = { why: string; epoch: string };
 
 /** Whether Redis still lacks what the reports have as cancelled or discarded. */
-async function lacksReports({ redis, keys }: Pick<Store, 'redis' | 'keys'>, { why, epoch }: Lost): Promise<boolean> {
+export async function lacksReports(
+  { redis, keys }: Pick<Store, 'redis' | 'keys'>,
+  { why, epoch }: Lost,
+): Promise<boolean> {
   return why !== 'new' && (await redis.get(keys.recalled)) !== epoch;
 }
 

@@ -2359,7 +2359,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the wait for what the reports have as cancelled or discarded',
     file: 'src/reconcile/ledger-rebuild.ts',
-    find: "if (waitsFor === 'reports' && (await lacksReports(pending))) return 'pending';",
+    find: "if (waitsFor === 'reports' && (await isWaiting(pending))) return 'pending';",
     replace: '',
     tests: ['test/reconcile/ledger-rebuild.test.ts'],
   },

@@ -9,7 +9,7 @@ import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { settledOrders } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
-import { createLedgerRebuild } from '../../reconcile/ledger-rebuild.ts';
+import { createLedgerRebuild, lacksReports } from '../../reconcile/ledger-rebuild.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { ReadList } from './api-list.ts';
 
@@ -61,7 +61,7 @@ export function createReconciliation(context: OperatorContext, read: ReadList) {
     const isIntact = pending?.why !== 'rolled-back';
     const operatorAction = operator.did('rebuilt');
     const added = await rebuild.takeIn(listed.map(existingOf), { isIntact, epoch, operatorAction });
-    const waits = pending !== undefined && (await rebuild.lacksReports(pending));
+    const waits = pending !== undefined && (await lacksReports(store, pending));
     if (epoch !== undefined && !waits) await rebuild.finish(epoch);
     return { added, left: await differences(listed, listedFrom), waits };
   }
