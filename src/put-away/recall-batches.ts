@@ -235,17 +235,9 @@ async function recalledBatch(
 function inspectionOf({ sha256, bytes, format, counts, warnings, readAs, isFixFile }: Report) {
   if (format === null) return {};
   const { records, orders } = counts;
+  const shape = { format };
   return {
-    inspection: JSON.stringify({
-      sha256,
-      bytes,
-      records,
-      orders,
-      shape: { format },
-      warnings,
-      ...(readAs && { readAs }),
-      ...(isFixFile && { isFixFile }),
-    }),
+    inspection: JSON.stringify({ sha256, bytes, records, orders, shape, warnings, readAs, isFixFile }),
     ...(isFixFile && { isFixFile: '1' }),
   };
 }
