@@ -105,10 +105,14 @@ export function learnFrom(breaker: CircuitBreaker, time: Pick<RedisTime, 'now'>)
 
   /** The order was created during a pause, and only its answer was lost. The API may lose every answer: one order is tried. */
   async function tryNext(sentAt: number): Promise<void> {
+    if (!waitsSince(sentAt)) return;
     // Another daemon may have been asked to wait a moment ago.
     await breaker.refresh(true);
+    if (waitsSince(sentAt)) await breaker.lift();
+  }
+
+  function waitsSince(sentAt: number): boolean {
     const pause = breaker.current();
-    if (pause === undefined || pause.held || sentAt < pause.since || breaker.slowUntil() > time.now()) return;
-    await breaker.lift();
+    return pause?.held === false && sentAt >= pause.since && breaker.slowUntil() <= time.now();
   }
 }
