@@ -129,7 +129,9 @@ export async function calledOff(
   const discarded = (await discardsOf(batch, [entry], store)).get(order.purchaseOrderNumber);
   if (discarded !== undefined) return { at, who: discarded, what: 'discarded' };
   if (!(await batches.isCancelled(batch)) || (await batches.counted(batch))(ordinal)) return undefined;
-  return { at, who: (await batches.find(batch))?.cancelledBy?.who ?? '', what: 'cancelled' };
+  const found = await batches.find(batch);
+  // Each order of a settled batch had an outcome: which ones is not kept any more.
+  return found?.state === 'done' ? undefined : { at, who: found?.cancelledBy?.who ?? '', what: 'cancelled' };
 }
 
 /** Undefined where none can be had: that pauses delivery. */

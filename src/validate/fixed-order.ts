@@ -4,6 +4,7 @@ import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import { firstBeyond, type LooseRows, rowsBeside } from './rows-in-doubt.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
@@ -78,20 +79,26 @@ function isAdded({ fixTarget, line }: SourceRecord): boolean {
 export function withAddedRows(
   records: readonly SourceRecord[],
   originals: Originals | undefined,
-  { at, numbered }: { at: Columns['at'] | undefined; numbered: FixSummary['numbered'] | undefined },
+  { at, numbered, loose }: { at: Columns['at'] | undefined; loose: LooseRows } & Pick<Answers, 'numbered'>,
 ): readonly SourceRecord[] {
   if (originals === undefined || !records.some(isAdded)) return records;
   const places = placesIn(records, originals);
   const lacks = [...places].flatMap((place) => originals.incomplete.get(place) ?? []);
   const wanted = new Set([...rowsOf(places, originals), ...lacks.flatMap(({ row }) => row ?? [])]).difference(places);
   const all = [...records];
-  for (const place of wanted) {
-    if (numbered?.has(place)) continue;
-    const was = itemOf(originals.records.get(place), originals.at);
+  /** Whether one of the added rows is the row at `place`. */
+  function isTaken(place: string): boolean {
+    if (numbered?.has(place)) return false;
+    const was = itemOf(originals?.records.get(place), originals?.at);
     const index = all.findIndex((record) => isAdded(record) && was !== undefined && itemOf(record, at) === was);
     const found = all[index];
-    if (found !== undefined) all[index] = { ...found, fixTarget: { batch: originals.batch, place }, isAdded: true };
+    if (found === undefined || originals === undefined) return false;
+    all[index] = { ...found, fixTarget: { batch: originals.batch, place }, isAdded: true };
+    return true;
   }
+  const taken = new Set([...wanted].filter(isTaken));
+  const isPassed = (place: string) => places.has(place) || taken.has(place) || isTaken(place);
+  for (const { row, away } of rowsBeside(places, originals)) firstBeyond(row, away, { loose, isPassed });
   return all;
 }
 
@@ -105,21 +112,27 @@ function itemOf(record: SourceRecord | undefined, at: Columns['at'] | undefined)
 export function unansweredDoubt(
   records: readonly SourceRecord[],
   originals: Originals | undefined,
-  { numbered, named }: { [Key in 'numbered' | 'named']: FixSummary[Key] | undefined },
+  { numbered, named, loose }: Answers & { loose: LooseRows },
 ): string | undefined {
   if (originals === undefined) return undefined;
   const { incomplete, open, orders } = originals;
   const places = placesIn(records, originals);
-  for (const { kind, row, what } of [...places].flatMap((place) => incomplete.get(place) ?? [])) {
-    if (kind !== 'in-doubt') continue;
-    // Where the row is not known any more, one that a person added can be it.
-    if (row === undefined && !records.some(isAdded)) return what;
-    if (row === undefined) continue;
-    const isAnswered = places.has(row) || numbered?.has(row) || !(open.has(row) || orders.has(row));
-    if (!isAnswered) return `${whereIs(row, originals, named)} waits for a person`;
+  const lacks = [...places].flatMap((place) => incomplete.get(place) ?? []);
+  // Where the row is not known any more, one that a person added can be it.
+  const unknown = lacks.find(({ kind, row }) => kind === 'in-doubt' && row === undefined);
+  if (unknown !== undefined && !records.some(isAdded)) return unknown.what;
+  const isElsewhere = (place: string) => !places.has(place) && numbered?.has(place) === true;
+  const isOpen = (place: string) => !places.has(place) && (open.has(place) || orders.has(place));
+  const isPassed = (place: string) => !isElsewhere(place) && !isOpen(place);
+  for (const { row, away } of rowsBeside(places, originals)) {
+    const at = firstBeyond(row, away, { loose, isPassed });
+    if (at !== undefined && !isElsewhere(at)) return `${whereIs(at, originals, named)} waits for a person`;
   }
   return undefined;
 }
+
+/** What the fix file says of the rows of its batch. */
+type Answers = { [Key in 'numbered' | 'named']: FixSummary[Key] | undefined };
 
 /** A row of the batch in words; `named` has its place in this file if it is in it. `lackIn` reads it. */
 function whereIs(place: string, originals: Originals, named: FixSummary['named'] | undefined): string {

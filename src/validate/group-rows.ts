@@ -14,6 +14,7 @@ import { missingRows, unansweredDoubt, wereApart, withAddedRows } from './fixed-
 import type { LateRecords } from './late-records.ts';
 import { problemOf } from './problem.ts';
 import { correctedTwice, hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
+import { type LooseRows, looseRowsIn } from './rows-in-doubt.ts';
 
 /** Joins the rows of one order number into orders, in the file's order; orders with rows apart come at the end. */
 export type RowGroups = {
@@ -41,7 +42,8 @@ const PAGE = 500;
 
 /** A row that may belong to a neighbor puts that order in doubt, so each group waits until the next one is complete. */
 export function groupRows({ reading, check, mapping, late }: GroupOptions): RowGroups {
-  const { apart, shifted, ...rules } = reading;
+  const { apart, shifted, ...given } = reading;
+  const rules = { ...given, loose: looseRowsIn(given.originals) };
   const doubts = createDoubts(rules.originals);
   let current: Group | undefined;
   let ordinal = 0;
@@ -140,19 +142,19 @@ function looseOf({ rows }: Group): CheckedRow['loose'] {
   return rows.every((row) => row.loose) ? rows[0]?.loose : undefined;
 }
 
-type OrderRules = Omit<GroupOptions['reading'], 'apart' | 'shifted'> & { mapping: Mapping };
+type OrderRules = Omit<GroupOptions['reading'], 'apart' | 'shifted'> & { mapping: Mapping; loose: LooseRows };
 
 /** One order of all its rows: if any of them is wrong, the complete order is. */
 function orderOf(
   group: readonly CheckedRow[],
   found: string | undefined,
   ordinal: number,
-  { mapping, originals, fixSummary, named = fixSummary?.named, columns }: OrderRules,
+  { mapping, originals, fixSummary, named = fixSummary?.named, columns, loose }: OrderRules,
 ): CheckedOrder {
   const rows = withoutHeading(group);
   const given = rows.map(({ record }) => record);
   const numbered = fixSummary?.numbered;
-  const records = withAddedRows(given, originals, { at: columns?.at, numbered });
+  const records = withAddedRows(given, originals, { at: columns?.at, numbered, loose });
   const items = rows.flatMap(({ item }) => item ?? []);
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
@@ -161,7 +163,7 @@ function orderOf(
   const twice = correctedTwice(records);
   const missing = missingRows(records, originals, named);
   const isConfirmed = records.every((record) => record.isConfirmed);
-  const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, { numbered, named }));
+  const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, { numbered, named, loose }));
   const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing.length === 0;
   const wanted = rows.flatMap(({ item, ifWanted }) => item ?? ifWanted ?? []);
   const isComplete = wanted.length === rows.length && wanted.length <= LIMITS.items && isSound;

@@ -445,6 +445,56 @@ it('an order and a row without a number that may belong to it are not sent witho
   expect(plain(await (await person.submit(`${pathOf(ids.get(''))}/fix`, late)).text())).toContain('Not sent.');
 });
 
+it('of rows below each other without a number, none is left behind when the order takes the first', async () => {
+  const rows = ['M-1,NEW,A,1', ',NEW,B,2', ',NEW,C,3', 'M-2,NEW,D,4', 'M-3,NEW,E,5', ',NEW,F,6', ',NEW,G,7'];
+  const ids = await drop('merged.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  const { body } = await person.call('GET', '/dead-letters?q=merged.csv');
+  const loose = (body['items'] as { id: string; purchaseOrderNumber: string; location: { line: number } }[])
+    .filter(({ purchaseOrderNumber }) => purchaseOrderNumber === '')
+    .map(({ id, location }) => [location.line, id] as const);
+  const idOfLine = new Map(loose);
+  expect([...idOfLine.keys()].sort((one, other) => one - other)).toEqual([3, 4, 7, 8]);
+  const correct = async (number: string, added: [article: string, quantity: string][], what: 'check' | 'send') => {
+    const fields = fieldsIn((await person.page(pathOf(ids.get(number)))).text);
+    const values = added.flatMap((item, i) => [number, 'NEW', ...item].map((value, at) => [`v.${i + 1}.${at}`, value]));
+    const form = { ...fields, added: String(added.length), ...Object.fromEntries(values), do: what };
+    return plain(await (await person.submit(`${pathOf(ids.get(number))}/fix`, form)).text());
+  };
+  const page = (await person.page(pathOf(ids.get('M-3')))).text;
+  for (const text of [/>Line 7<\/a>, without an order number: F × 6/, />Line 8<\/a>, without an order number: G × 7/])
+    expect(page).toMatch(text);
+  expect((await person.page(pathOf(idOfLine.get(8)))).text).toMatch(/This row may belong to <a [^>]*>M-3<\/a>/);
+
+  const half = await correct('M-3', [['F', '6']], 'check');
+  expect(half).toMatch(/may be missing: line 8 of (?:"|&quot;)\S+ \(, NEW, G, 7\) waits for a person/);
+  expect(half).not.toContain('can be sent');
+  const both = await correct(
+    'M-3',
+    [
+      ['G', '7'],
+      ['F', '6'],
+    ],
+    'check',
+  );
+  expect(both).toContain('It can be sent.');
+  await correct(
+    'M-1',
+    [
+      ['B', '2'],
+      ['C', '3'],
+    ],
+    'send',
+  );
+  await until('the order', () => place.stored().get('M-1') === 1);
+  for (const line of [3, 4])
+    await until(
+      `the end of line ${line}`,
+      async () => (await person.call('GET', pathOf(idOfLine.get(line)))).body['closed'],
+    );
+  expect((await person.call('GET', pathOf(idOfLine.get(7)))).body['closed']).toBeUndefined();
+  await until('M-2 lacks none of them', async () => (await correct('M-2', [], 'check')).includes('It can be sent.'));
+});
+
 it('what was changed is shown when the report of the correction is complete', async () => {
   const id = (await drop('soon.csv', `${HEAD}\nSOON-1,NEW,B,none\n`)).get('SOON-1');
   const rows = await rowsOf(id);
@@ -678,7 +728,7 @@ it('the form asks for one of the readings of a quantity, and names neither the f
   const ids = await drop('two-ways.csv', `${HEAD}\nPO-95,NEW,A,"1,000"\n`);
   const { text } = await person.page(pathOf(ids.get('PO-95')));
   expect(text).toMatch(
-    /can be read in two ways; enter 1000 or 1\. For your operator: with decimal: "," in the mapping of the source, it is 1000/,
+    /can be read in two ways; enter 1000 or 1\. For your operator: with decimal: &quot;\.&quot; in the mapping of the source, it is 1000/,
   );
   expect(text).not.toContain('does not say which one');
 });

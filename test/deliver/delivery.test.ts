@@ -344,22 +344,29 @@ describe('delivery', () => {
     expect(await rig.queue.look(1)).toMatchObject({ jobs: [] });
   });
 
-  it('sends an order of a canceled batch again that had an outcome, when a person wants that', async () => {
-    const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 }];
-    await using rig = await openDeliveryRig({ faults: { faults } });
-    await rig.submit('b1', numbersOf(2));
-    await rig.settled();
-    await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
-    const [refused] = await rig.ledger.lookup(['PO-0001']);
-    if (refused?.kind !== 'open') throw new Error('not refused');
-    const job = rig.queue.nameJob();
-    const step = next(refused.entry, { kind: 'retry', at: rig.store.time.now(), job, delay: 0 }, policy);
-    expect(await rig.ledger.take(refused.entry, step)).toBe(true);
-    await rig.queue.add([{ id: job, name: 'again', batch: 'b1', numbers: ['PO-0001'] }]);
-    await until('the order', () => rig.stored().size === 2);
-    await rig.settled();
-    expect(await rig.ledger.lookup(['PO-0001'])).toMatchObject([{ kind: 'accepted' }]);
-  });
+  it.each([
+    ['is in progress', false],
+    ['is settled', true],
+  ])(
+    'sends an order of a canceled batch again that had an outcome, when a person wants that and it %s',
+    async (_, isDone) => {
+      const faults = [{ kind: 'answer', status: 400, message: 'no', orders: ['PO-0001'], calls: 1 }];
+      await using rig = await openDeliveryRig({ faults: { faults } });
+      await rig.submit('b1', numbersOf(2));
+      await rig.settled();
+      await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
+      if (isDone) await rig.batches.done('b1');
+      const [refused] = await rig.ledger.lookup(['PO-0001']);
+      if (refused?.kind !== 'open') throw new Error('not refused');
+      const job = rig.queue.nameJob();
+      const step = next(refused.entry, { kind: 'retry', at: rig.store.time.now(), job, delay: 0 }, policy);
+      expect(await rig.ledger.take(refused.entry, step)).toBe(true);
+      await rig.queue.add([{ id: job, name: 'again', batch: 'b1', numbers: ['PO-0001'] }]);
+      await until('the order', () => rig.stored().size === 2);
+      await rig.settled();
+      expect(await rig.ledger.lookup(['PO-0001'])).toMatchObject([{ kind: 'accepted' }]);
+    },
+  );
 
   describe('of orders that a person discarded before Redis lost that', () => {
     const noted = (number: string, at: number) => [

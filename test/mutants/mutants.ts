@@ -1802,7 +1802,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'refusing a copy of a row that is in another order of the fix file',
     file: 'src/validate/fixed-order.ts',
-    find: 'if (numbered?.has(place)) continue;',
+    find: 'if (numbered?.has(place)) return false;',
     replace: '',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
   },
@@ -1816,7 +1816,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'holding an order that comes back without the row that may belong to it',
     file: 'src/validate/group-rows.ts',
-    find: 'found ?? unansweredDoubt(records, originals, { numbered, named })',
+    find: 'found ?? unansweredDoubt(records, originals, { numbered, named, loose })',
     replace: 'found',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
   },

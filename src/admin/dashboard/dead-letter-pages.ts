@@ -69,7 +69,9 @@ async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<H
   // Its message says what to do with a row that another file brought.
   if (problems.some(({ code }) => code === ROW_KNOWN)) return undefined;
   const { letters } = await api.tables();
-  const q = `row of this order may be missing: ${placeText(location)} has no order number`;
+  // Below each other, as where cells were merged, each may belong to the order above the first.
+  const first = (await looseRows(api, batch, location.line, -1)).at(-1)?.location ?? location;
+  const q = `row of this order may be missing: ${placeText(first)} has no order number`;
   const [above] = (await letters.page({ batch, q }, 1)).items;
   if (above === undefined) return undefined;
   const { id, purchaseOrderNumber: number } = above;
@@ -79,17 +81,34 @@ async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<H
   return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards.</p>`;
 }
 
-/** What the rows say that may belong to an order, which its own form does not show. */
-async function rowsInDoubt(api: ApiContext, { batch, problems = [] }: FullLetter): Promise<Html | undefined> {
-  const messages = problems.flatMap(({ code, message }) => (code === 'row-in-doubt' ? message : []));
-  const lines = messages.flatMap((one) => /: line (\d{1,15}) has no order number/.exec(one)?.[1] ?? []);
-  const found = [...new Set(lines)].map(async (line) => {
-    const row = await readLetter(api, idOf(batch, { purchaseOrderNumber: '', location: { line: Number(line) } })).catch(
+/** Rows without a number that are looked for on one side of a line. */
+const MOST_LOOSE = 50;
+
+/** The rows without a number next to each other on one side of a line, the nearest first. */
+async function looseRows(api: ApiContext, batch: string, from: number, away: 1 | -1): Promise<FullLetter[]> {
+  const rows: FullLetter[] = [];
+  for (let line = from + away; line > 0 && rows.length < MOST_LOOSE; line += away) {
+    const row = await readLetter(api, idOf(batch, { purchaseOrderNumber: '', location: { line } })).catch(
       () => undefined,
     );
-    if (row === undefined || row.closed) return [];
-    const items = firstOf(row.itemsRead ?? row.articles);
-    return [html`<p>${link(letterPath(row.id), `Line ${line}`)}, without an order number: ${items || 'no item'}.</p>`];
+    if (row?.purchaseOrderNumber !== '') break;
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** What the rows say that may belong to an order, which its own form does not show. */
+async function rowsInDoubt(api: ApiContext, { batch, location, problems = [] }: FullLetter): Promise<Html | undefined> {
+  const messages = problems.flatMap(({ code, message }) => (code === 'row-in-doubt' ? message : []));
+  const lines = messages.flatMap((one) => /: line (\d{1,15}) has no order number/.exec(one)?.[1] ?? []);
+  const found = [...new Set(lines)].map(async (text) => {
+    const line = Number(text);
+    const away = line >= location.line ? 1 : -1;
+    const rows = [...(await looseRows(api, batch, line - away, away))].filter((row) => !row.closed);
+    return rows.map((row) => {
+      const items = firstOf(row.itemsRead ?? row.articles);
+      return html`<p>${link(letterPath(row.id), `Line ${row.location.line}`)}, without an order number: ${items || 'no item'}.</p>`;
+    });
   });
   return html`${(await Promise.all(found)).flat()}`;
 }
