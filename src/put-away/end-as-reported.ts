@@ -26,12 +26,14 @@ export function createStopOfEnded({ config, side: { batches } }: SettlementConte
   return async (): Promise<void> => {
     await readdir(config.reports.path);
     for (const batch of await batches.underWay()) {
-      if (batch.cancelled) continue;
       const folder = join(config.reports.path, batch.batch);
-      const by = await cancellationIn(folder);
-      const ended = by || isFinished(batch) ? undefined : await finishedReport(folder);
+      const by = batch.cancelled ? undefined : await cancellationIn(folder);
+      const ended = batch.cancelled || by || isFinished(batch) ? undefined : await finishedReport(folder);
+      const isOver = ended !== undefined && (await isGone(batch.path));
       if (by) await batches.cancel(batch.batch, by);
-      else if (ended && (await isGone(batch.path))) await batches.sendNoMore(batch.batch, Date.parse(ended.startedAt));
+      else if (isOver) await batches.sendNoMore(batch.batch, Date.parse(ended.startedAt));
+      // A hold would wait for a person, who decided already.
+      if (batch.cancelled || by || isOver) await batches.release(batch.batch);
     }
   };
 }

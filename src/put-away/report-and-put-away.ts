@@ -50,8 +50,8 @@ export function createReportAndPutAway(context: SettlementContext) {
       await writeAnswered(input, config, inspection);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
-    } else if (await hasEnded(batch, config, { otherwise: true })) {
-      // Redis has forgotten outcomes that the report has.
+    } else if (await hasEnded(batch, config, { otherwise: !batch.cancelled })) {
+      // Redis has forgotten outcomes that the report has, or what a person did since: it was stopped because of that.
       return void (await endAsReported(batch, fileGone(batch), context));
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'done', countNeedingPerson(batch.counts));

@@ -110,6 +110,52 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
   expect((await place.run(['status', '--exit-code'])).code).toBe(0);
 });
 
+it.concurrent.each([
+  ['was sent', { accepted: 5, invalid: 1, cancelled: 0 }],
+  ['was cancelled while it was held', { accepted: 0, invalid: 1, cancelled: 5 }],
+])(
+  'after Redis came back from before a file that %s ended, it ends as its report says, also what was discarded since',
+  async (how, counts) => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis, pace: 'settle: 500ms, timeout: 2s' });
+    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    const redisKeys = keysOf('staging', place.api.baseUrl);
+    const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+    await place.run(['pause', '--reason', 'test']);
+    const orders = Array.from({ length: 5 }, (_, i) => `GO-${i},NEW,A,1\n`).join('');
+    await place.drop('five.csv', `${HEAD}\n${orders}BAD-1,NEW,A,-1\n`);
+    const batch = await until('all orders', async () => {
+      expect((await place.run(['start', '--once'])).code).toBe(2);
+      const [one = ''] = await client.smembers(redisKeys.active);
+      return (await client.hget(redisKeys.batch(one), 'total')) === '6' && one;
+    });
+    if (how !== 'was sent') {
+      const held = JSON.stringify({ reason: '40 of the last 40', since: 1 });
+      await client.multi().hset(redisKeys.batch(batch), { held }).sadd(redisKeys.held, batch).exec();
+    }
+    const keys = await client.keys('*');
+    const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+    if (how !== 'was sent') await place.run(['batches', 'cancel', 'five.csv', '--yes']);
+    await place.run(['resume']);
+    await once();
+    expect((await place.run(['dead-letters', 'discard', '--order', 'BAD-1', '--yes'])).code).toBe(0);
+    const [before] = await place.reportsNow();
+    expect(before).toMatchObject({ state: 'finished', open: 0, counts });
+
+    await client.flushdb();
+    for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+    await place.run(['resume']);
+    await once();
+    expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', open: 0, counts });
+    const shown = JSON.parse((await place.run(['--json', 'batches', 'show', batch])).out);
+    expect(shown).toMatchObject({ state: 'finished', open: 0, counts });
+    expect(shown.cancelled ?? false).toBe(how !== 'was sent');
+    expect((await place.run(['batches', 'list'])).out).not.toMatch(/too late|counted again|held/);
+    expect((await place.run(['status', '--exit-code'])).code).toBe(0);
+    expect(place.stored().size).toBe(counts.accepted);
+  },
+);
+
 it.concurrent.each(['came back from before it', 'lost its data'])(
   'an order that a person discarded while its file was in progress is not sent after Redis %s',
   async (how) => {
