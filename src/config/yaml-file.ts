@@ -36,6 +36,10 @@ const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
 const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
   TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
   TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not supported', hint: 'a text beginning with ! needs quotes' },
+  BAD_INDENT: {
+    message: 'this is not indented like the rest of its level',
+    hint: 'indent the keys of one level equally',
+  },
   BAD_DQ_ESCAPE: {
     message: 'a backslash has a special meaning between double quotes',
     hint: "use single quotes: '…'",
@@ -70,7 +74,7 @@ export function readYaml(text: string): YamlFile {
     return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
   }
   const [tab] = found.filter(({ code }) => code === 'TAB_AS_INDENT');
-  const faults = (tab ? [tab] : found).map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) }));
+  const faults = onceEach((tab ? [tab] : found).map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) })));
   if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
 
   faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));
@@ -84,6 +88,12 @@ export function readYaml(text: string): YamlFile {
 
 function unusable(faults: YamlFault[]): YamlFile {
   return { value: undefined, faults, broken: true, positionOf: () => START };
+}
+
+/** One fault for each place, with what to do if any says that: the library reports one cause in several ways. */
+function onceEach(faults: readonly YamlFault[]): YamlFault[] {
+  const places = Map.groupBy(faults, ({ line, column }) => `${line}:${column}`);
+  return [...places.values()].flatMap((all) => all.find(({ hint }) => hint !== undefined) ?? all.slice(0, 1));
 }
 
 function isTooDeep({ message }: YAMLError): boolean {

@@ -67,6 +67,13 @@ describe('refuses', () => {
   });
 });
 
+it('reports a wrong indentation once, with what to do', () => {
+  const hint = expect.stringContaining('indent the keys of one level equally');
+  expect(readYaml('x:\n  y: 1\n   z: 2\n').faults).toEqual([expect.objectContaining({ line: 2, column: 6, hint })]);
+  const message = 'this is not indented like the rest of its level';
+  expect(readYaml('a:\n    b: 1\n   c: 2\n').faults).toEqual([expect.objectContaining({ line: 3, message, hint })]);
+});
+
 it('reports a tab as the only fault, because what follows it is misread', () => {
   expect(faultsIn('a:\n  b: 1\n\tc: 2\n  d: { e: 1 }\n')).toEqual([
     expect.stringContaining('3:1 a tab cannot indent YAML'),

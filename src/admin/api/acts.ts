@@ -133,7 +133,7 @@ const DISCARDED: Record<DiscardVerdict, string> = {
 async function discard(context: OperatorContext, { on }: Request, api: ApiContext): Promise<Done> {
   const letter = await readLetter(api, on);
   const { verdict, other } = await createDiscard(context).judgeAndDiscard(letter);
-  const name = letter.purchaseOrderNumber || `The order of line ${letter.location.line}`;
+  const name = letter.purchaseOrderNumber || `Line ${letter.location.line}`;
   if (other !== undefined) throw orderInProgress(name, other);
   // The person looks at the list next.
   await api.catchUp();

@@ -135,7 +135,7 @@ const SENT_KEPT = 1_000;
 
 /** Which of several dead letters of an order is to be corrected, and what becomes of the others. */
 const REPEATED =
-  'An order marked "again in" needs a person in a newer batch, too. Correct it there only. When it is accepted under its number, the older dead letter closes with it; under another number, discard the older one.';
+  'An order marked "again in" needs a person in a newer batch, too. Correct or resolve it there only. When it is accepted under its number, the older dead letter closes with it; under another number, discard the older one.';
 
 const RETRIED: ReadonlySet<DeadLetterKind> = new Set(['refused', 'failed']);
 
