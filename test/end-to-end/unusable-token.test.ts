@@ -47,5 +47,6 @@ it.each([
     return status.token.unusable === code && !status.token.present && status;
   });
   expect(token).toEqual({ present: false, unusable: code, reason: expect.any(String) });
-  expect((await place.run(['status'])).out).toContain(`token         ${text}`);
+  // While an order is tried, a token is stored for a moment.
+  await until('the text', async () => (await place.run(['status'])).out.includes(`token         ${text}`));
 });
