@@ -460,3 +460,20 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
     stored: 0,
   });
 });
+
+it('an order that was refused before its file was cancelled is sent again when a person wants that, also after the end of the file', async () => {
+  const no = { kind: 'answer', status: 400, message: 'no', orders: ['PO-1'] };
+  const away = { kind: 'answer', status: 503, orders: ['PO-2', 'PO-3'] };
+  await using place = await openWorkplace({ faults: { faults: [no, away] }, sandbox: { record: true } });
+  place.start(['start']);
+  await place.drop('r.csv', csvOf(3));
+  const shown = async () => JSON.parse((await place.run(['--json', 'batches', 'list'])).out).batches?.[0];
+  await until('the refusal', async () => ((await shown())?.counts?.refused ?? 0) > 0);
+  expect((await place.run(['batches', 'cancel', 'r.csv', '--yes'])).out).toMatch(/^2 orders of \S+ cancelled\./);
+  await until('the end of the file', async () => (await shown())?.state === 'finished');
+  await place.setFaults([]);
+  expect((await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes'])).code).toBe(0);
+  await until('the order', () => place.stored().get('PO-1') === 1);
+  await until('its dead letter is closed', async () => (await shown())?.open === 0);
+  expect([...place.stored().keys()]).toEqual(['PO-1']);
+});
