@@ -75,7 +75,8 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
     const files = reading();
     const orders = await ledger.unsettled();
     const underWay = await batches.underWay();
-    return files + orders + underWay.length + (await batches.toRefresh()).length;
+    const reports = await batches.toRefresh();
+    return files + orders + underWay.length + reports.length;
   }
 
   /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */
@@ -105,7 +106,8 @@ export type End = 'done' | 'held' | 'waited' | 'interrupted';
 type Ended = { end: End; notTaken: NotTaken[] };
 
 /** Milliseconds between two checks of whether the run is done; and for one, while Redis may be lost: what a timer can wait. */
-const [LOOK_AGAIN, LEAST_LIMIT, MOST_LIMIT] = [100, 5_000, 2_147_483_647];
+const LOOK_AGAIN = 100;
+const [LEAST_LIMIT, MOST_LIMIT] = [5_000, 2_147_483_647];
 
 /** Waits until the daemon has nothing left that it can do without a person, at most `maxWait` milliseconds. */
 export async function runUntilDone(daemon: Daemon, maxWait: number, clock: Clock, signal: AbortSignal): Promise<Ended> {

@@ -4,7 +4,7 @@ import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
-import { firstBeyond, type LooseRows, rowsBeside } from './rows-in-doubt.ts';
+import { firstBeyond, isAdded, type LooseRows, placesIn, rowsBeside, rowsOf } from './order-places.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
@@ -55,22 +55,6 @@ export function missingRows(
   return texts;
 }
 
-/** The places of records in the batch that they correct. */
-function placesIn(records: readonly SourceRecord[], originals: Originals): Set<string> {
-  return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
-}
-
-/** The places of the rows that were one order with those at `places`, in this fix file or in an earlier one. */
-function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): string[] {
-  // An order of many rows has one list for all of them.
-  const lists = new Set([...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]));
-  return [...new Set([...lists].flatMap((list) => [...list]))];
-}
-
-function isAdded({ fixTarget, line }: SourceRecord): boolean {
-  return fixTarget === undefined && line === undefined;
-}
-
 /**
  * The records of an order, those that a person added as the rows that the order lacks, or may lack, where they have the
  * same article and quantity: so each of those rows becomes this order only, and needs nobody any more. Not one that came
@@ -82,23 +66,26 @@ export function withAddedRows(
   { at, numbered, loose }: { at: Columns['at'] | undefined; loose: LooseRows } & Pick<Answers, 'numbered'>,
 ): readonly SourceRecord[] {
   if (originals === undefined || !records.some(isAdded)) return records;
+  const { batch, records: known, incomplete } = originals;
   const places = placesIn(records, originals);
-  const lacks = [...places].flatMap((place) => originals.incomplete.get(place) ?? []);
-  const wanted = new Set([...rowsOf(places, originals), ...lacks.flatMap(({ row }) => row ?? [])]).difference(places);
+  const lacks = [...places].flatMap((place) => incomplete.get(place) ?? []);
+  const wanted = new Set([...rowsOf(places, originals), ...lacks.flatMap(({ row }) => row ?? [])]);
   const all = [...records];
-  /** Whether one of the added rows is the row at `place`. */
-  function isTaken(place: string): boolean {
-    if (numbered?.has(place)) return false;
-    const was = itemOf(originals?.records.get(place), originals?.at);
-    const index = all.findIndex((record) => isAdded(record) && was !== undefined && itemOf(record, at) === was);
+  const inOrder = new Set(places);
+  /** Whether the order has the row at `place`. An added row with its article and quantity becomes that row. */
+  function has(place: string): boolean {
+    const was = itemOf(known.get(place), originals?.at);
+    if (inOrder.has(place) || numbered?.has(place) || was === undefined) return inOrder.has(place);
+    const index = all.findIndex((record) => isAdded(record) && itemOf(record, at) === was);
     const found = all[index];
-    if (found === undefined || originals === undefined) return false;
-    all[index] = { ...found, fixTarget: { batch: originals.batch, place }, isAdded: true };
+    if (found === undefined) return false;
+    all[index] = { ...found, fixTarget: { batch, place }, isAdded: true };
+    inOrder.add(place);
     return true;
   }
-  const taken = new Set([...wanted].filter(isTaken));
-  const isPassed = (place: string) => places.has(place) || taken.has(place) || isTaken(place);
-  for (const { row, away } of rowsBeside(places, originals)) firstBeyond(row, away, { loose, isPassed });
+  for (const place of wanted) has(place);
+  // Each row that is in the order now may have the next one, too.
+  for (const { row, away } of rowsBeside(places, originals)) firstBeyond(row, away, { loose, isPassed: has });
   return all;
 }
 

@@ -12,9 +12,9 @@ import type { Originals } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
 import { missingRows, unansweredDoubt, wereApart, withAddedRows } from './fixed-order.ts';
 import type { LateRecords } from './late-records.ts';
+import { type LooseRows, looseRowsIn } from './order-places.ts';
 import { problemOf } from './problem.ts';
 import { correctedTwice, hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
-import { type LooseRows, looseRowsIn } from './rows-in-doubt.ts';
 
 /** Joins the rows of one order number into orders, in the file's order; orders with rows apart come at the end. */
 export type RowGroups = {

@@ -17,6 +17,20 @@ function fixOf(text: string) {
     `${[header, ...changes.map(([from, to]) => (lines.find((line) => line.startsWith(from)) ?? '').replace(from, to))].join('\n')}\n`;
 }
 
+type Copy = readonly (readonly [key: string, value: Buffer | null])[];
+
+/** Everything that Redis has. */
+async function copyOf(client: Redis): Promise<Copy> {
+  const keys = await client.keys('*');
+  return Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+}
+
+/** Redis has again what it had then, and nothing else. */
+async function putBack(client: Redis, copy: Copy): Promise<void> {
+  await client.flushdb();
+  for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+}
+
 const HEAD = 'purchaseOrderNumber,orderState,articleCode,quantity';
 const PACE = 'settle: 500ms, timeout: 2s';
 
@@ -93,16 +107,14 @@ it.concurrent('after Redis came back from before a cancellation, the file stays 
     const [batch = ''] = await client.smembers(redisKeys.active);
     return (await client.hget(redisKeys.batch(batch), 'total')) === '5';
   });
-  const keys = await client.keys('*');
-  const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  const copy = await copyOf(client);
   await place.run(['batches', 'cancel', 'wrong.csv', '--yes']);
   await place.run(['resume']);
   await place.run(['start', '--once']);
   const [before] = await place.reportsNow();
   expect(before).toMatchObject({ state: 'finished', counts: { cancelled: 5 } });
 
-  await client.flushdb();
-  for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+  await putBack(client, copy);
   await place.run(['resume']);
   await place.run(['start', '--once', '--max-wait', '60s']);
   expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts: { accepted: 0, cancelled: 5 } });
@@ -133,8 +145,7 @@ it.concurrent.each([
       const held = JSON.stringify({ reason: '40 of the last 40', since: 1 });
       await client.multi().hset(redisKeys.batch(batch), { held }).sadd(redisKeys.held, batch).exec();
     }
-    const keys = await client.keys('*');
-    const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+    const copy = await copyOf(client);
     if (how !== 'was sent') await place.run(['batches', 'cancel', 'five.csv', '--yes']);
     await place.run(['resume']);
     await once();
@@ -142,8 +153,7 @@ it.concurrent.each([
     const [before] = await place.reportsNow();
     expect(before).toMatchObject({ state: 'finished', open: 0, counts });
 
-    await client.flushdb();
-    for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+    await putBack(client, copy);
     await place.run(['resume']);
     await once();
     expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', open: 0, counts });
@@ -178,8 +188,7 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
     });
     admitted.child.kill('SIGTERM');
     await admitted.ended;
-    const keys = await client.keys('*');
-    const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+    const copy = await copyOf(client);
 
     await place.run(['resume']);
     const daemon = place.start(['start']);
@@ -190,8 +199,7 @@ it.concurrent.each(['came back from before it', 'lost its data'])(
     await daemon.ended;
 
     await client.flushdb();
-    if (how !== 'lost its data')
-      for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+    if (how !== 'lost its data') await putBack(client, copy);
     await place.setFaults([]);
     await place.run(['resume']);
     expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
@@ -240,11 +248,9 @@ it.concurrent.each([
   const pace = 'settle: 500ms, timeout: 2s';
   await using place = await openWorkplace({ redis, pace, ...(isExport && { source: exported }) });
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
-  const copyOf = async () =>
-    Promise.all((await client.keys('*')).map(async (key) => [key, await client.dumpBuffer(key)] as const));
   const once = () => place.run(['start', '--once', '--max-wait', '30s']);
   await once();
-  const empty = await copyOf();
+  const empty = await copyOf(client);
   if (how === 'was cancelled') await place.run(['pause', '--reason', 'test']);
   const orders = [1, 2, 3, 4].map((no) => `GOOD-${no},NEW,A,1\n`).join('');
   const isUnreadable = how === 'cannot be read';
@@ -263,8 +269,7 @@ it.concurrent.each([
   const keys = keysOf('staging', place.api.baseUrl);
   const batch = before?.batch ?? '';
   const known = await client.hgetall(keys.batch(batch));
-  await client.flushdb();
-  for (const [key, value] of empty) if (value !== null) await client.restore(key, 0, value);
+  await putBack(client, empty);
   await claimAgain(client, keys, known, { claimedIn: '' });
 
   await place.run(['resume']);
@@ -330,11 +335,9 @@ async function claimAgain(
 
 /** What Redis has, and its return to that. */
 async function snapshotOf(client: Redis): Promise<() => Promise<void>> {
-  const keys = await client.keys('*');
-  const copy = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  const copy = await copyOf(client);
   return async () => {
-    await client.flushdb();
-    for (const [key, value] of copy) if (value !== null) await client.restore(key, 0, value);
+    await putBack(client, copy);
   };
 }
 
@@ -828,11 +831,9 @@ it.concurrent('after a restore of what Redis had before the last short run, no o
     expect((await place.run(['start', '--once'])).code).toBe(0);
   };
   await once('BEFORE');
-  const keys = await client.keys('*');
-  const backup = await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const));
+  const backup = await copyOf(client);
   await once('LAST');
-  await client.flushdb();
-  for (const [key, value] of backup) if (value !== null) await client.restore(key, 0, value);
+  await putBack(client, backup);
   const before = place.events.filter(({ type }) => type === 'received').length;
   await once('LAST');
   expect(place.events.filter(({ type }) => type === 'received')).toHaveLength(before);

@@ -1794,7 +1794,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'knowing the rows that were separated from an order in an earlier fix file',
-    file: 'src/validate/fixed-order.ts',
+    file: 'src/validate/order-places.ts',
     find: ', together.get(place) ?? []]',
     replace: ', []]',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
@@ -1802,8 +1802,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'refusing a copy of a row that is in another order of the fix file',
     file: 'src/validate/fixed-order.ts',
-    find: 'if (numbered?.has(place)) return false;',
-    replace: '',
+    find: 'if (inOrder.has(place) || numbered?.has(place) || was === undefined)',
+    replace: 'if (inOrder.has(place) || was === undefined)',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
   },
   {

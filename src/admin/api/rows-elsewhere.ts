@@ -20,8 +20,8 @@ export async function withOrdersInProgress<Row extends DeadLetterRow>(
   const sent = await sentAsOf(rows, base);
   return Promise.all(
     rows.map(async (row, i) => {
-      const { [i]: as } = sent;
-      if (as) return { ...row, already: `already sent as ${as.number}, from "${as.file ?? as.batch}"` };
+      const now = sent[i];
+      if (now) return { ...row, already: `already sent as ${now.number}, from "${now.file ?? now.batch}"` };
       if (row.already !== undefined) return row;
       const other = await findInProgress(row, base);
       if (other === undefined || !isElsewhere(row, other)) return row;

@@ -104,11 +104,13 @@ async function rowsInDoubt(api: ApiContext, { batch, location, problems = [] }: 
   const found = [...new Set(lines)].map(async (text) => {
     const line = Number(text);
     const away = line >= location.line ? 1 : -1;
-    const rows = [...(await looseRows(api, batch, line - away, away))].filter((row) => !row.closed);
-    return rows.map((row) => {
-      const items = firstOf(row.itemsRead ?? row.articles);
-      return html`<p>${link(letterPath(row.id), `Line ${row.location.line}`)}, without an order number: ${items || 'no item'}.</p>`;
-    });
+    const rows = await looseRows(api, batch, line - away, away);
+    return rows
+      .filter(({ closed }) => !closed)
+      .map((row) => {
+        const items = firstOf(row.itemsRead ?? row.articles);
+        return html`<p>${link(letterPath(row.id), `Line ${row.location.line}`)}, without an order number: ${items || 'no item'}.</p>`;
+      });
   });
   return html`${(await Promise.all(found)).flat()}`;
 }

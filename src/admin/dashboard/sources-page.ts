@@ -61,13 +61,18 @@ function shortText(ms: number): string {
 }
 
 function stateOf(status: SourceStatus): Html {
-  const { state, code } = status;
+  const { state } = status;
   if (state === 'ok') return badge('good', 'ok');
   if (state === 'not checked') return html`an address; the daemon reports when it is missing`;
   if (state === 'no match') return html`no file matches`;
   if (state === 'missing' && status.type === 'export')
     return html`${badge('bad', state)} po-sync waits until it is there; check the path and the program that writes it`;
-  return html`${badge('bad', code === undefined ? state : `${state} (${code})`)} ${inboxTrouble(status)}`;
+  return html`${badge('bad', stateText(status))} ${inboxTrouble(status)}`;
+}
+
+/** The state of a source, with the code of the error if there is one. */
+export function stateText({ state, code }: SourceStatus): string {
+  return code === undefined ? state : `${state} (${code})`;
 }
 
 /** How columns become fields: the names that are looked for, and what a file without a column gets. */

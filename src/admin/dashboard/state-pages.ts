@@ -5,7 +5,7 @@ import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
 import { dismissTexts } from '../../operate/batches/cancel-batch.ts';
 import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
-import { inboxText, type SourceStatus } from '../../operate/delivery/source-status.ts';
+import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
 import { untilText, waitText } from '../../operate/orders/wait-of.ts';
 import type { WaitingJob } from '../../queue/queue.ts';
@@ -19,7 +19,7 @@ import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { type Figure, figure, pacePart, unreadFigure } from './pace-part.ts';
 import { actForm, agoText, badge, batchPath, cell, facts, link, nextLink, orderPath, table } from './parts.ts';
-import { silenceBadge } from './sources-page.ts';
+import { silenceBadge, stateText } from './sources-page.ts';
 
 /** The current state: pauses, figures, batches in progress, what waits, sources. */
 export async function overviewPage({ api, url, mayOperate, back, confirm }: PageRequest): Promise<Content> {
@@ -146,10 +146,6 @@ function sources({ sources: all, now }: Status): Html {
       : html`${link(batchPath(source.last.batch), source.last.file)}, ${agoText(source.last.at, now)}`,
   ]);
   return table('Sources', ['source', 'type', 'state', 'path', 'last readable file'], rows);
-}
-
-function stateText({ state, code }: SourceStatus): string {
-  return code === undefined ? state : `${state} (${code})`;
 }
 
 /** How long a usable token is valid, to the minute. */

@@ -1,5 +1,23 @@
 import type { Lack } from '../order/dead-letter.ts';
-import type { Originals } from '../parse/read-fix-file.ts';
+import type { SourceRecord } from '../order/record.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+
+/** The places of records in the batch that they correct. */
+export function placesIn(records: readonly SourceRecord[], originals: Originals): Set<string> {
+  return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
+}
+
+/** The places of the rows that were one order with those at `places`, in this fix file or in an earlier one. */
+export function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): string[] {
+  // An order of many rows has one list for all of them.
+  const lists = new Set([...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]));
+  return [...new Set([...lists].flatMap((list) => [...list]))];
+}
+
+/** Whether a person added a record, without the columns that po-sync added. */
+export function isAdded({ fixTarget, line }: SourceRecord): boolean {
+  return fixTarget === undefined && line === undefined;
+}
 
 /**
  * The rows without an order number of a batch that is corrected, in the sequence of its file. Of several below each other,
