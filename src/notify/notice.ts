@@ -244,7 +244,7 @@ function withoutContent(reason: string): string {
   return plain === '' ? ours : `${ours}: ${plain}`;
 }
 
-/** The time at the end of the field that remembers a notice, such as `paused:1763709300000`. */
-export function sinceOf([field = '']: readonly string[]): number {
-  return Number(field.slice(field.lastIndexOf(':') + 1));
+/** The earliest time at the end of the fields that remember notices, such as `paused:1763709300000`. */
+export function sinceOf(fields: readonly string[]): number {
+  return Math.min(...fields.map((field) => Number(field.slice(field.lastIndexOf(':') + 1))));
 }

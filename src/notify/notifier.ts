@@ -84,8 +84,8 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
     return;
   }
   const { code, reason, since } = pause;
-  // Once more where the first notice said that nothing is to do.
-  const which = needsPerson(pause) ? 'paused:person:' : 'paused:';
+  // Each cause that a person must end is reported once in a pause. One that ends automatically would hide what a person must do.
+  const which = needsPerson(pause) ? `paused:person:${code}:` : 'paused:';
   const isKnown = reported.some((field) => field.startsWith(which));
   if (isKnown || at - since < SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic']) return;
   if (await begins(`${which}${since}`, deps)) send(tell.deliveryPaused({ environment, at, code, reason, since }));

@@ -150,6 +150,20 @@ describe('a pause', () => {
     expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'token-refused']);
   });
 
+  it('that only a person ends is reported once for each cause, also where causes take turns, and not for a cause that ends automatically', async () => {
+    await two.breaker.trip('token-refused', 'invalid_client');
+    two.pass(11_000);
+    await two.look();
+    for (const code of ['http-403', 'token-refused', 'http-503', 'http-403']) {
+      await two.breaker.trip(code, `cause ${code}`);
+      await two.look();
+    }
+    await two.breaker.reset();
+    await two.look();
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['token-refused', 'http-403', 'resumed']);
+    expect(new Set(two.sent.map(({ since }) => since)).size).toBe(1);
+  });
+
   it('with a second reason is one pause, until none is left', async () => {
     await two.breaker.trip('api-down', 'the API is away');
     two.pass(11_000);
