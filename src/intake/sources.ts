@@ -6,7 +6,7 @@ import { isWebAddress } from '../config/source-schema.ts';
 import { oneAtATime } from '../core/semaphore.ts';
 import { requireOneAddress } from '../ledger/environment-ledger.ts';
 import { leftClaims, leftCopies } from './claim.ts';
-import { markInboxes, requireFolder } from './environment-marker.ts';
+import { markInboxes } from './environment-marker.ts';
 import { createExport } from './export.ts';
 import { createExportVersions, type ExportVersions } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
@@ -34,7 +34,6 @@ export async function openSources(deps: SourcesDeps) {
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
   await requireOneAddress(config, deps);
   const marked = await markInboxes(inboxes, deps);
-  for (const { answers } of config.sources) if (answers !== undefined) await requireFolder(answers);
   const exports = config.sources.filter((source) => source.type === 'export');
   const watchers = [
     ...inboxes.map((source) => watchInbox(source, deps, reader)),

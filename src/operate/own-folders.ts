@@ -4,6 +4,7 @@ import { growingWait } from '../core/backoff/backoff.ts';
 import { startLoop } from '../core/backoff/loop.ts';
 import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
 import { closeFolder, GONE_REMEDY, keepFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { requireFolder } from '../intake/environment-marker.ts';
 import { folderBack, folderLost } from '../log/events/daemon.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { DaemonInput } from './daemon.ts';
@@ -18,10 +19,12 @@ const NEWS = { initial: 60_000, max: 3_600_000 };
 /**
  * Creates the folder of data, and that of reports if this daemon writes them. From then on, nobody in this process creates
  * them again, and `gone` has those that vanished: without that, an unmounted disk would be replaced by an empty folder.
- * Throws PoSyncError `folder-unusable`, `folder-not-private`.
+ * Throws PoSyncError `folder-unusable`, `folder-not-private`; as `requireFolder` where an inbox or a folder of answers is missing.
  */
 export async function openOwnFolders({ config, clock, log, self }: Input) {
   await using resources = new AsyncDisposableStack();
+  // First: a start with a wrong path leaves nothing behind.
+  if (self.role !== 'delivery') await requireSourceFolders(config);
   const own = ownFolders(config).filter(({ folder }) => folder === 'data' || self.role !== 'delivery');
   for (const { folder, path, key } of own) {
     await makeFolder(path, `${key} in ${config.file}`, folder === 'data' ? PRIVATE_FOLDER : undefined);
@@ -51,6 +54,13 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
       own.filter(({ folder }) => lost.has(folder)).map(({ folder, path }) => ({ folder, path })),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+async function requireSourceFolders({ sources }: Config): Promise<void> {
+  for (const source of sources) {
+    if (source.type === 'inbox') await requireFolder(source.path);
+    if (source.answers !== undefined) await requireFolder(source.answers);
+  }
 }
 
 function ownFolders({ data, reports }: Config) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
@@ -25,6 +25,17 @@ it('start ends with 1 when a file is where a folder is configured, and names the
     `${reports} cannot be used as a folder: it is a file.\n  Enter a folder as reports.path in ${config}.`,
   );
   await rm(reports);
+});
+
+it('start creates nothing when an inbox is missing', async () => {
+  await using place = await openWorkplace();
+  const { folder, inbox } = place;
+  await rm(inbox, { recursive: true });
+  const before = await readdir(folder);
+  const { code, err } = await place.spawn(['start']).ended;
+  expect(code).toBe(1);
+  expect(err).toContain(`The folder ${inbox} does not exist.`);
+  expect(await readdir(folder)).toEqual(before);
 });
 
 it('start ends with 1 when another program has the admin port', async () => {
