@@ -51,10 +51,14 @@ export function secretFilesFrom(folder: string): SecretReader {
   };
 }
 
-/** A secret; `warning` is set when other users can read its file, or when it is in quotes. */
+/** A secret; `warning` is set when other users can read its file, when it is in quotes, or when it is a short word. */
 export type FoundSecret = { value: string; warning?: string };
 
 const OTHERS_READ = 0o004;
+
+/** No text shows whether it repeats such a secret or only uses the word, so all are redacted. */
+const WORD = /^[A-Za-z]{4,12}$/;
+const NOT_SECRET = /_(?:CLIENT_ID|USER|USERNAME)$/;
 
 /**
  * Reads the secret of the variable `NAME`, or of the file that `NAME_FILE` names; undefined when neither is set.
@@ -70,7 +74,7 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
       remedy: `Keep one of them: run unset ${name}, or unset ${name}_FILE.`,
     });
   }
-  if (direct !== undefined) return found(sound(direct, name, `Set ${name} to its value, or unset it.`), name);
+  if (direct !== undefined) return found(sound(direct, name, `Set ${name} to its value, or unset it.`), name, name);
   if (file === undefined) return undefined;
   if (file === '') throw unusable(`${name}_FILE`, 'is empty', `Set ${name}_FILE to the path of a file, or unset it.`);
   const { text, mode } = await read(file).catch((error: unknown) => {
@@ -89,16 +93,21 @@ export async function readSecret(name: string, env: Variables, read: SecretReade
   });
   const where = `${name}_FILE: ${file}`;
   const value = sound(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''), where, 'Write only the value into this file.');
-  if ((mode & OTHERS_READ) === 0) return found(value, where);
-  return found(value, where, `${where} can be read by every user of this machine (chmod 600)`);
+  if ((mode & OTHERS_READ) === 0) return found(value, name, where);
+  return found(value, name, where, `${where} can be read by every user of this machine (chmod 600)`);
 }
 
-/** Quotes are usual in shells and YAML, but part of the value in a file and in an env file. */
-function found(value: string, where: string, warning?: string): FoundSecret {
-  const inQuotes = /^(["']).+\1$/.test(value)
-    ? `${where} begins and ends with a quote, which is sent as a part of it`
-    : '';
-  const all = [warning ?? '', inQuotes].filter((one) => one !== '');
+/** Quotes are usual in shells and YAML, but part of the value in a file and in an env file. A word occurs in texts by chance. */
+function found(value: string, name: string, where: string, doubt = ''): FoundSecret {
+  const isInQuotes = /^(["']).+\1$/.test(value);
+  const isWord = WORD.test(value) && !NOT_SECRET.test(name);
+  const all = [
+    doubt,
+    isInQuotes ? `${where} begins and ends with a quote, which is sent as a part of it` : '',
+    isWord
+      ? `${where} is a short word: it can be guessed, and po-sync shows this word as ${HIDDEN} in every text; use a long random value`
+      : '',
+  ].filter((one) => one !== '');
   return all.length === 0 ? { value } : { value, warning: all.join('; ') };
 }
 

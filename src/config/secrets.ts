@@ -108,16 +108,19 @@ export type AdminTokens = ReadonlyMap<AdminRole, Secret>;
 
 /**
  * The admin port's tokens from `PO_SYNC_ADMIN_TOKEN`, `PO_SYNC_ADMIN_READ_TOKEN` and `PO_SYNC_METRICS_TOKEN`, each also
- * as `…_FILE`.
+ * as `…_FILE`, with warnings about them.
  */
-export async function loadAdminTokens(env: Variables, read: SecretReader = secretFilesFrom('.')): Promise<AdminTokens> {
+export async function loadAdminTokens(env: Variables, read: SecretReader = secretFilesFrom('.')) {
   const given = withoutEmpty(env);
   const tokens = new Map<AdminRole, Secret>();
+  const warnings: string[] = [];
   for (const role of ['operate', 'read', 'metrics'] as const) {
     const found = await readSecret(ADMIN_TOKENS[role], given, read);
-    if (found !== undefined) tokens.set(role, new Secret(found.value));
+    if (found === undefined) continue;
+    tokens.set(role, new Secret(found.value));
+    if (found.warning !== undefined) warnings.push(found.warning);
   }
-  return tokens;
+  return { tokens, warnings };
 }
 
 /** Both credentials. When both fail, the error reports both, so that nobody corrects one mistake a run. */

@@ -162,6 +162,21 @@ it('do not take the ID for a misspelled secret', async () => {
   });
 });
 
+it('that are short words are used, with a warning; an ID may be one', async () => {
+  const warningFor = (name: string) =>
+    `${name} is a short word: it can be guessed, and po-sync shows this word as [redacted] in every text; use a long random value`;
+  const { clientSecret, warnings } = await loadSecrets(config, { [ID]: 'client', [SECRET]: 'secret' });
+  expect([clientSecret.reveal(), warnings]).toEqual(['secret', [warningFor(SECRET)]]);
+  for (const value of ['secret7', 'abc', 'unguessablewords'])
+    expect((await loadSecrets(config, { [ID]: 'client', [SECRET]: value })).warnings).toEqual([]);
+  const env = { PO_SYNC_ADMIN_TOKEN: 'operate', PO_SYNC_METRICS_TOKEN_FILE: '/x' };
+  const read = async () => ({ text: 'from-file\n', mode: 0o644 });
+  expect((await loadAdminTokens(env, read)).warnings).toEqual([
+    warningFor('PO_SYNC_ADMIN_TOKEN'),
+    'PO_SYNC_METRICS_TOKEN_FILE: /x can be read by every user of this machine (chmod 600)',
+  ]);
+});
+
 it('point to a variable whose name is nearly right', async () => {
   const env = { [ID]: 'client', PO_SYNC_STAGNG_CLIENT_SECRET: 'hunter2' };
   await expect(loadSecrets(config, env)).rejects.toMatchObject({
@@ -175,10 +190,9 @@ it('leave out a file of another environment that cannot be read', async () => {
 
 it('contain the tokens of the admin port that are set, each from a variable or a file', async () => {
   const shown = async (env: Record<string, string>) =>
-    [...(await loadAdminTokens(env, async () => ({ text: 'from-file\n', mode: 0o600 })))].map(([role, token]) => [
-      role,
-      token.reveal(),
-    ]);
+    [...(await loadAdminTokens(env, async () => ({ text: 'from-file\n', mode: 0o600 }))).tokens].map(
+      ([role, token]) => [role, token.reveal()],
+    );
   expect(await shown({})).toEqual([]);
   expect(await shown({ PO_SYNC_ADMIN_TOKEN: '', PO_SYNC_METRICS_TOKEN_FILE: '' })).toEqual([]);
   expect(

@@ -57,7 +57,7 @@ async function examine(args: CommonArgs, shell: Shell, report: (found: readonly 
   report(secretsFindings(secrets));
   report(
     await loadAdminTokens(shell.env).then(
-      () => [],
+      ({ warnings }) => warnings.map((message): Finding => ({ check: 'admin tokens', state: 'warn', message })),
       (error) => [failure('admin tokens', asPoSyncError(error))],
     ),
   );

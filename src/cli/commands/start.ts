@@ -49,7 +49,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
   const secrets = await (role === 'intake' ? loadIntakeSecrets : loadSecrets)(config, shell.env);
   const network = await loadNetwork(config, shell.env);
-  const adminTokens = await loadAdminTokens(shell.env);
+  const { tokens: adminTokens, warnings: doubts } = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
   const { hints } = shell;
   const live = canShowLive(shell, args)
@@ -66,7 +66,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   });
   const version = buildOf();
   daemonStarting(log, { environment: config.environment, version, config: config.file });
-  for (const warning of [...warnings, ...secrets.warnings, ...network.warnings]) {
+  for (const warning of [...warnings, ...secrets.warnings, ...doubts, ...network.warnings]) {
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
