@@ -120,7 +120,8 @@ export function listsBeside(value: object, found: Found, mapping: Mapping): stri
   const list = itemsElsewhere(value, found, mapping);
   if (list === undefined) return keysBeside(value, found);
   const name = JSON.stringify(shorten(list.path.join('.'), 60));
-  return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}`;
+  const more = list.hasItems ? '' : '. Name the article code and the quantity of its items there too';
+  return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
 }
 
 /** Keys in a message. */

@@ -429,7 +429,7 @@ describe('JSON', () => {
         `${none}"Positionen", "tags". For your operator: if "Positionen" is the list of items, name it in fields of the mapping of the source: items: "Positionen"`,
       ],
       [
-        `${none}"body". For your operator: if "body.Order lines" is the list of items, name it in fields of the mapping of the source: items: "body.Order lines"`,
+        `${none}"body". For your operator: if "body.Order lines" is the list of items, name it in fields of the mapping of the source: items: "body.Order lines". Name the article code and the quantity of its items there too`,
       ],
     ]);
     expect(said[2]).toEqual([`${none}"first", "second"`, expect.stringMatching(/^contains/), expect.any(String)]);

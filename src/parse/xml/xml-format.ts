@@ -148,7 +148,7 @@ function guessPath(start: string, mapping: Mapping): readonly string[] {
   if (path !== undefined) return path;
   const root = paths.at([]).children;
   if (!paths.hasElements()) return [...root, '*'];
-  throw noNumber(paths.names(), mapping.fields.purchaseOrderNumber.join(' or '));
+  throw noNumber(paths.names(), mapping);
 }
 
 function severalPlaces(paths: readonly (readonly string[])[]) {
@@ -159,11 +159,27 @@ function severalPlaces(paths: readonly (readonly string[])[]) {
 
 const SHOWN = 10;
 
-/** With the names that a document has, as a table is shown with its columns. */
-function noNumber(names: readonly string[], wanted: string) {
+/** With the names that a document has, as a table is shown with its columns, and every field that it has no name of. */
+function noNumber(names: readonly string[], mapping: Mapping) {
+  const wanted = mapping.fields.purchaseOrderNumber.join(' or ');
   const message = `No element or attribute ${wanted} was found; the document ${hasText(names)}.`;
   const remedy = 'Name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
-  return unreadable('records', message, { line: 1 }, remedy);
+  return unreadable('records', message, { line: 1 }, `${remedy}${othersText(namelessIn(names, mapping))}`);
+}
+
+/** The other fields of which a document has none of the names. */
+function namelessIn(names: readonly string[], { fields, defaults }: Mapping): string[] {
+  const known = new Set(names.map(plainName));
+  const has = (name: string) => known.has(plainName(name)) || known.has(plainName(name.split('.').at(-1) ?? ''));
+  const wanted = (['items', 'articleCode', 'quantity'] as const).filter((field) => !fields[field].some(has));
+  return wanted.filter((field) => field === 'items' || defaults[field] === undefined);
+}
+
+function othersText(nameless: readonly string[]): string {
+  const rest = nameless.map(
+    (field) => `fields.${field}${field === 'items' ? ' if each order has a list of them' : ''}`,
+  );
+  return rest.length === 0 ? '' : ` Nothing was found for these either: ${rest.join('; ')}. Name them in the same way.`;
 }
 
 function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPaths>) {

@@ -115,6 +115,19 @@ describe('XML', () => {
     });
   });
 
+  test('without any known name names all fields that need one', async () => {
+    const remedyOf = async (text: string, mapping = {}) =>
+      (await ordersIn(text, mapping).catch((error: unknown) => error)) as { remedy: string };
+    const text = '<a><PO><Nr>1</Nr><Pos><Art>A</Art><Menge>1</Menge></Pos></PO></a>';
+    const own = 'Name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
+    const list = 'fields.items if each order has a list of them';
+    expect((await remedyOf(text)).remedy).toBe(
+      `${own} Nothing was found for these either: ${list}; fields.articleCode; fields.quantity. Name them in the same way.`,
+    );
+    const named = { fields: { items: 'Pos', articleCode: 'x.Art' }, defaults: { quantity: '1' } };
+    expect((await remedyOf(text, named)).remedy).toBe(own);
+  });
+
   test('with order numbers in a second place anywhere is refused', async () => {
     const row = '<r number="1" Article="A" Qty="1"/>';
     const text = `<a><b>${row}</b><x>${'<y/>'.repeat(300_000)}</x><c>${row}</c></a>`;
