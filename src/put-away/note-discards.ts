@@ -1,9 +1,11 @@
 import { constants, lchown, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toError } from '../core/errors.ts';
 import { iso } from '../core/format.ts';
 import { isGone, openRegularFile } from '../core/regular-file.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import { type KeptDiscard, keepDiscards, keptDiscards } from '../ledger/batches/kept-discards.ts';
+import { type KeptDiscard, keepDiscards, keptDiscardIn, keptDiscards } from '../ledger/batches/kept-discards.ts';
+import { discardsUnread } from '../log/events/batch.ts';
 import type { Closed, DeadLetter } from '../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../order/digest.ts';
 import type { Store } from '../redis/store.ts';
@@ -82,15 +84,19 @@ async function writeAll(folder: string, all: readonly KeptDiscard[]): Promise<bo
 }
 
 /** Builds the step that enters what people discarded in batches that have not ended, as noted; a damaged report does not say that. Before delivery begins. */
-export function createDiscardRecall({ config, side: { batches }, store }: SettlementContext) {
+export function createDiscardRecall({ config, side: { batches }, store, log }: SettlementContext) {
   return async (): Promise<void> => {
     for (const name of await reportNames(config.reports.path)) {
       const folder = join(config.reports.path, name);
       if ((await isGone(join(folder, NOTES))) || (await batches.find(name))?.state === 'done') continue;
-      const noted = (await notesIn(folder)).filter(({ was }) => was.number !== '');
       const report = await readReport(folder).catch(() => undefined);
       if (report && (report.environment !== config.environment || report.finishedAt)) continue;
-      await keepDiscards(name, noted, store);
+      const noted = await notesIn(folder, (reason) => discardsUnread(log, { batch: name, reason }));
+      await keepDiscards(
+        name,
+        noted.filter(({ was }) => was.number !== ''),
+        store,
+      );
     }
   };
 }
@@ -105,26 +111,13 @@ export async function discardsIn(folder: string): Promise<(number: string, line:
   };
 }
 
-async function notesIn(folder: string): Promise<KeptDiscard[]> {
+async function notesIn(folder: string, onTrouble?: (reason: string) => void): Promise<KeptDiscard[]> {
   try {
     await using file = await openRegularFile(join(folder, NOTES));
-    if ((await file.stat()).size > MOST) return [];
-    return (await file.readFile('utf8')).split('\n').flatMap(noteIn);
-  } catch {
-    return [];
-  }
-}
-
-/** A line that was cut off says nothing. */
-function noteIn(text: string): KeptDiscard[] {
-  try {
-    const { was, at, who, line } = JSON.parse(text) as { [key in keyof KeptDiscard]: unknown };
-    const { number, content } = was as { number: unknown; content: unknown };
-    const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime());
-    const isNote = [number, content, who].every((one) => typeof one === 'string') && isTime;
-    const note = { was: { number: String(number), content: String(content) }, at: Number(at), who: String(who) };
-    return isNote ? [{ ...note, ...(typeof line === 'number' && { line }) }] : [];
-  } catch {
+    if ((await file.stat()).size > MOST) throw new Error(`${join(folder, NOTES)} is larger than 64 MB`);
+    return (await file.readFile('utf8')).split('\n').flatMap(keptDiscardIn);
+  } catch (error) {
+    onTrouble?.(toError(error).message);
     return [];
   }
 }

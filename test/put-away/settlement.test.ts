@@ -11,6 +11,7 @@ import {
   rm,
   rmdir,
   symlink,
+  truncate,
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
@@ -251,6 +252,22 @@ describe('settlement', () => {
     await redis.flushall();
     await settlement.recall();
     expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
+  });
+
+  it('notes of discards that are too large to be read are reported', async () => {
+    await using place = await openPlace();
+    const { settlement, events } = place.daemon('first');
+    const { redis, keys } = place.store;
+    await settlement.progress(place.batch);
+    const note = path.join(place.reports, place.batch, '.discarded.ndjson');
+    await writeFile(note, '');
+    await settlement.recall();
+    expect(events).not.toContain('discards-unread');
+    await truncate(note, 64 * 1024 * 1024 + 1);
+    await redis.flushall();
+    await settlement.recall();
+    expect(events).toContain('discards-unread');
+    expect(await redis.hlen(keys.discards(place.batch))).toBe(0);
   });
 
   it('a Redis that lost only that the reports were read gets it again', async () => {

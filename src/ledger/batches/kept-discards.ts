@@ -55,6 +55,20 @@ export async function discardsOf(
   return new Map((await Promise.all(found)).flat());
 }
 
+/** One line of the notes beside a report. A line that was cut off says nothing. */
+export function keptDiscardIn(text: string): KeptDiscard[] {
+  try {
+    const { was, at, who, line } = JSON.parse(text) as { [key in keyof KeptDiscard]: unknown };
+    const { number, content } = was as { number: unknown; content: unknown };
+    const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime());
+    const isNote = [number, content, who].every((one) => typeof one === 'string') && isTime;
+    const note = { was: { number: String(number), content: String(content) }, at: Number(at), who: String(who) };
+    return isNote ? [{ ...note, ...(typeof line === 'number' && { line }) }] : [];
+  } catch {
+    return [];
+  }
+}
+
 function fieldOf({ number, content }: Former): string {
   return JSON.stringify([number, content]);
 }

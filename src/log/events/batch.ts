@@ -78,6 +78,14 @@ export function batchesRecalled(log: Log, facts: { batches: number }): void {
   log.info({ event: 'batches-recalled', ...facts }, 'finished batches entered from their reports');
 }
 
+/** Redis lost data, and the notes of what people discarded in a batch in progress cannot be read. */
+export function discardsUnread(log: Log, facts: { batch: string; reason: string }): void {
+  log.warn(
+    { event: 'discards-unread', ...facts },
+    'orders that people discarded in this batch before Redis lost that can be sent; run po-sync batches cancel to prevent that',
+  );
+}
+
 /** Old reports or day folders were removed. */
 export function reportsExpired(log: Log, facts: { removed: number; durationMs: number }): void {
   log.info({ event: 'reports-expired', ...facts }, 'old reports removed');
