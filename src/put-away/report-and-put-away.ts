@@ -11,6 +11,7 @@ import { type Batch, type Batches, totalOrders } from '../ledger/batches/batches
 import { fileChanged } from '../log/events/batch.ts';
 import { LIMITS } from '../order/limits.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
+import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { readDeadLettersIfAny } from '../report/dead-letters.ts';
 import { makeFolder } from '../report/disk.ts';
@@ -30,7 +31,7 @@ export function createReportAndPutAway(context: SettlementContext) {
   const { batches, ledger, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
-  const reportOf = createReportOfBatch({ breaker, config, clock, batches });
+  const reportOf = createReportOfBatch({ breaker, config, clock, batches, store });
   // A report that expired has no dead letters to close; the batch that names it still ends.
   const reported = (batch: string) => readDeadLettersIfAny(join(reports, batch));
   const fixedDeps = { batches, ledger, ...store, reported };
@@ -164,10 +165,16 @@ async function identityOf(batch: Batch, { stopping }: SettlementContext): Promis
   return await hashFile(claim.path, { most: LIMITS.hashedBytes, signal: stopping });
 }
 
-type ReportDeps = { breaker: CircuitBreaker; config: Config; clock: Clock; batches: Pick<Batches, 'find'> };
+type ReportDeps = {
+  breaker: CircuitBreaker;
+  config: Config;
+  clock: Clock;
+  batches: Pick<Batches, 'find'>;
+  store: Pick<Store, 'redis' | 'keys'>;
+};
 
 /** Builds the step that turns a batch into its `report.json`. */
-function createReportOfBatch({ breaker, config, clock, batches }: ReportDeps) {
+function createReportOfBatch({ breaker, config, clock, batches, store }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt, held, repeats, cancelledBy } = batch;
     const inbox = inboxFor(batch, config);
@@ -197,7 +204,10 @@ function createReportOfBatch({ breaker, config, clock, batches }: ReportDeps) {
       ...(inbox === undefined ? {} : { inbox }),
       ...(help === undefined ? {} : { help }),
       open: batch.open,
-      warnings: await currentWarnings(inspection?.warnings ?? [], batches),
+      warnings: [
+        ...(ended ? await sentBefore(batch, store) : []),
+        ...(await currentWarnings(inspection?.warnings ?? [], batches)),
+      ],
       pauses: pauses.map(({ reason, from, to }) => ({
         reason,
         from: iso(from),
@@ -205,6 +215,18 @@ function createReportOfBatch({ breaker, config, clock, batches }: ReportDeps) {
       })),
     };
   };
+}
+
+/**
+ * The warning where the duplicates of a batch may be its own orders: Redis does not know who claimed it, so it may have lost what
+ * was sent. The list shows these orders, but not who sent them, so that they cannot be counted as accepted.
+ */
+async function sentBefore({ batch, counts }: Batch, { redis, keys }: ReportDeps['store']): Promise<string[]> {
+  if (counts.duplicate === 0 || (await redis.hget(keys.batch(batch), 'claimedIn')) !== '') return [];
+  const which = counts.duplicate === 1 ? 'Its duplicate' : `Some of its ${counts.duplicate} duplicates`;
+  return [
+    `Redis lost its data after this file was taken, or the daemon stopped before it read the file. ${which} may have been ordered by this file before that: the API's list does not show who sent an order. A duplicate is not sent again.`,
+  ];
 }
 
 /** The inbox of the batch's own source; for an export, the first inbox of the environment. */

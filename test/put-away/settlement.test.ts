@@ -254,6 +254,24 @@ describe('settlement', () => {
     expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
   });
 
+  it.each([
+    ['may be of this file where Redis does not know who took it', '', 1],
+    ['are of others where Redis knows who took the file', 'epoch', 0],
+  ])('the duplicates of a report %s', async (_, claimedIn, warnings) => {
+    await using place = await openPlace('purchaseOrderNumber,articleCode,quantity\nPO-1,,1\nPO-2,A,1\n');
+    const { batches, settlement } = place.daemon('first');
+    const { redis, keys, time } = place.store;
+    await redis.hset(keys.batch(place.batch), { claimedIn });
+    const result = { outcome: 'duplicate', attempts: 0, at: time.now(), code: 'duplicate', message: '' } as const;
+    await createLedger(place.store).count(place.batch, time.now(), [{ ordinal: 1, number: 'PO-2', result }]);
+    await batches.admitted(place.batch, 2, '');
+    await place.settled(settlement);
+    const report = await place.report();
+    expect(report.counts).toMatchObject({ orders: 2, invalid: 1, duplicate: 1 });
+    const says = 'Its duplicate may have been ordered by this file before that';
+    expect(report.warnings.filter((one) => one.includes(says))).toHaveLength(warnings);
+  });
+
   it('notes of discards that are too large to be read are reported', async () => {
     await using place = await openPlace();
     const { settlement, events } = place.daemon('first');
