@@ -48,6 +48,11 @@ export const KNOWN_SETTLED = 'known-settled';
  */
 export const FOUND_THERE = 'the API already had this order';
 
+/** The file that has the order of a duplicate; empty where its message names none. */
+export function fileOfDuplicate({ message }: Pick<OrderResult, 'message'>): string {
+  return /^the same order is in "(.+)" \(batch [\w.-]+\)$/.exec(message)?.[1] ?? '';
+}
+
 /** How many orders of a batch ended in each outcome. */
 export type OutcomeCounts = Record<Outcome, number>;
 

@@ -108,7 +108,7 @@ export type Later = ReturnType<typeof noneLater>;
 
 export function noneLater(own = '') {
   const [of, rows] = [new Set<string>(), new Set<string>()];
-  return { own, orders: 0, of, rows, elsewhere: 0, before: { same: 0, other: 0 } };
+  return { own, orders: 0, of, rows, elsewhere: 0, before: { same: 0, other: 0, files: new Set<string>() } };
 }
 
 /** Numbers kept of each kind. */

@@ -47,7 +47,7 @@ export type Report = {
   /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, and ordered before. */
   acceptedLater?: { orders: number; ofRows: number } | undefined;
   acceptedElsewhere?: number | undefined;
-  orderedBefore?: { same: number; other: number } | undefined;
+  orderedBefore?: { same: number; other: number; files?: string[] } | undefined;
   /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */

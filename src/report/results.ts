@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { counted, orders } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
+import { FILES_NAMED } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import type { CheckedOrder, Item } from '../order/order.ts';
-import { DUPLICATE, KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import { DUPLICATE, fileOfDuplicate, KNOWN_INVALID, type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
@@ -48,6 +49,13 @@ function resultOf([line, number = '', word, attempts, at = '', code = '', messag
   const outcome = OUTCOMES.find((one) => one === word);
   if (outcome === undefined) return undefined;
   return { line: Number(line), purchaseOrderNumber: number, outcome, attempts: Number(attempts), at, code, message };
+}
+
+/** Counts a duplicate of an ordered one, and keeps one file more than a report names. */
+export function addSame(before: { same: number; files: Set<string> }, result: OrderResult): void {
+  if (result.code !== DUPLICATE) return;
+  before.same += 1;
+  if (before.files.size <= FILES_NAMED) before.files.add(fileOfDuplicate(result));
 }
 
 /**

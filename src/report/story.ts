@@ -1,13 +1,13 @@
 import { counted, orders } from '../core/format.ts';
-import { fileTitle } from '../order/batch.ts';
+import { FILES_NAMED, fileTitle } from '../order/batch.ts';
 import { type BroughtBy, type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn } from '../order/order.ts';
-import { type DeadLetterKind, DUPLICATE, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
+import { type DeadLetterKind, needsPerson, type OrderResult, type Outcome } from '../order/outcome.ts';
 import type { Problem } from '../order/record.ts';
 import { addLater, type Later, noneLater } from './corrections.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
-import { NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
+import { addSame, NONE_SHOWN_BEFORE, type ShownBefore, withResult } from './results.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
 export type Story = {
@@ -57,7 +57,7 @@ export function addResult(story: Story, result: OrderResult): void {
   story.listed += 1;
   if (story.firstAt === undefined || at < story.firstAt) story.firstAt = at;
   story.shownBefore = withResult(story.shownBefore, result);
-  if (result.code === DUPLICATE) story.later.before.same += 1;
+  addSame(story.later.before, result);
   if (needsPerson(outcome)) return;
   const numbers = story.settled.get(outcome) ?? [];
   if (numbers.length < NUMBERS) numbers.push(purchaseOrderNumber);
@@ -205,9 +205,6 @@ export function openText(open: number, nameless: number): string {
   if (nameless === 0) return orders(open);
   return open === nameless ? rows : `${orders(open - nameless)} and ${rows}`;
 }
-
-/** Files that a text names. */
-const FILES_NAMED = 3;
 
 /** What files in progress correct, by the names of these files. */
 export function broughtText(story: Story): string {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openFolder } from '../core/folder.ts';
+import { FILES_NAMED } from '../order/batch.ts';
 import type { DeadLetter } from '../order/dead-letter.ts';
 import { asWritten } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
@@ -116,7 +117,9 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
 export function sentFacts({ orders, of, rows, elsewhere, before }: Later, listed: number, duplicates: number) {
   const ofRows = [...rows].filter((one) => !of.has(one)).length;
   const all = orders + ofRows;
-  const orderedBefore = duplicates + before.other > 0 ? before : undefined;
+  const { same, other, files } = before;
+  const areFew = files.size > 0 && files.size <= FILES_NAMED && !files.has('');
+  const orderedBefore = duplicates + other > 0 ? { same, other, ...(areFew && { files: [...files] }) } : undefined;
   return {
     acceptedLater: all > 0 ? { orders: all, ofRows } : undefined,
     acceptedElsewhere: elsewhere || undefined,

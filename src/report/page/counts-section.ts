@@ -1,4 +1,5 @@
 import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
+import { fileTitle } from '../../order/batch.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { isCancelled, type Report } from '../report.ts';
 import { allNameless, openText, type Story, sumOf } from '../story.ts';
@@ -138,15 +139,16 @@ export function whereTheyWait({ count: waiting, nameless }: { count: number; nam
 
 type Sent = Pick<
   Report,
-  'counts' | 'nameless' | 'acceptedLater' | 'acceptedElsewhere' | 'orderedBefore' | 'cancelledBy'
+  'counts' | 'nameless' | 'acceptedLater' | 'acceptedElsewhere' | 'orderedBefore' | 'cancelledBy' | 'open'
 >;
 
-/** How many orders of a finished file went out, in one sentence; empty where that is clear. */
+/** How many orders of a finished file went out, and what became of the others, in one sentence; empty where that is clear. */
 export function wentOutText(report: Sent): string {
   const { counts, nameless = 0, acceptedElsewhere: others = 0 } = report;
   const { orders: later, ofRows } = report.acceptedLater ?? { orders: 0, ofRows: 0 };
   const [went, all] = [counts.accepted + later, counts.orders - nameless + ofRows];
-  if ((went + others === 0 && !isCancelled(report)) || all === 0 || counts.accepted === counts.orders) return '';
+  if (all === 0 || counts.accepted === counts.orders) return '';
+  if (went === 0) return noneWentOut(report, all);
   const when =
     later === 0
       ? ''
@@ -156,13 +158,34 @@ export function wentOutText(report: Sent): string {
   const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
   // Another file may have sent what was withdrawn. What two files count, somebody adds up.
   const from = isCancelled(report) || others > 0 ? ' from this file' : '';
-  const rest = others === 0 ? '' : `; ${count(others)} went out from another file`;
-  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${beforeText(report)}${rest}.`;
+  const rest = [...beforeTexts(report), ...elsewhereText(others)].map((text) => `; ${text}`);
+  return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${rest.join('')}.`;
+}
+
+/** Why no order of a file went out. Where a person needs to do something about all of them, the page says so above. */
+function noneWentOut(report: Sent, all: number): string {
+  const { counts, nameless = 0, acceptedElsewhere: others = 0, open, orderedBefore } = report;
+  const withdrawn = counts.cancelled === 0 ? [] : [`${count(counts.cancelled)} ${was(counts.cancelled)} withdrawn`];
+  const why = [...(orderedBefore ? beforeTexts(report) : []), ...elsewhereText(others), ...withdrawn];
+  if (why.length === 0 && !isCancelled(report)) return '';
+  // Rows without an order number are not among the orders, and what was ordered otherwise is named.
+  if (open > 0 && nameless === 0 && !orderedBefore?.other)
+    why.push(`${count(open)} ${open === 1 ? 'needs' : 'need'} you`);
+  const reasons = why.length === 0 ? '' : `: ${why.join('; ')}`;
+  return `${all === 1 ? 'Its order did not go' : `None of its ${orders(all)} went`} out from this file${reasons}.`;
+}
+
+const was = (number: number) => (number === 1 ? 'was' : 'were');
+
+function elsewhereText(others: number): string[] {
+  return others === 0 ? [] : [`${count(others)} went out from another file`];
 }
 
 /** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */
-function beforeText({ counts, orderedBefore: { same, other } = { same: counts.duplicate, other: 0 } }: Sent): string {
-  if (other === 0) return same === 0 ? '' : `; ${count(same)} had been ordered before`;
-  if (same > 0) return `; ${count(same)} had been ordered before, and ${count(other)} more not exactly as in this file`;
-  return `; ${count(other)} had been ordered before, but not exactly as in this file`;
+function beforeTexts({ counts, orderedBefore = { same: counts.duplicate, other: 0 } }: Sent): string[] {
+  const { same, other, files = [] } = orderedBefore;
+  const named = files.length === 0 ? '' : ` in ${files.map((file) => fileTitle({ batch: '', file })).join(', ')}`;
+  if (other === 0) return same === 0 ? [] : [`${count(same)} had been ordered before${named}`];
+  if (same === 0) return [`${count(other)} had been ordered before, but not exactly as in this file`];
+  return [`${count(same)} had been ordered before${named}, and ${count(other)} more not exactly as in this file`];
 }

@@ -138,8 +138,43 @@ it('a line counts orders as ordered before that are held because of an accepted 
 
 it('a line of a cancelled file says that none of its orders went out', () => {
   const withdrawn = [done(order(2), 'cancelled'), done(order(3), 'cancelled')];
-  expect(textOf(pageOf(withdrawn))).toContain('0 of 2 orders went out from this file.');
+  expect(textOf(pageOf(withdrawn))).toContain('None of its 2 orders went out from this file: 2 were withdrawn.');
   expect(textOf(pageOf([...withdrawn, done(order(4))]))).toContain('1 of 3 orders went out from this file.');
+});
+
+it('a file of which no order went out says what became of them, and which file has them', () => {
+  const same = (line: number, file: string) => {
+    const { order: of, result } = done(rows(line, [`${line}`, 'A', '1']), 'duplicate');
+    const message = file === '' ? 'the API already had this order' : `the same order is in "${file}" (batch b-${file})`;
+    return { order: of, result: { ...result, code: 'duplicate', message } };
+  };
+  const said = (...all: ReportedOrder[]) => {
+    const story = newStory();
+    for (const { result, deadLetter } of all) addOrder(story, result, deadLetter);
+    const report = reportOf(all);
+    const facts = sentFacts(story.later, story.listed, report.counts.duplicate);
+    const page = reportPage({ report: { ...report, ...facts, open: story.open }, story, fixFiles: [] });
+    return textOf(page).replaceAll('&quot;', '"');
+  };
+  const wrong = dead(order(9), 'invalid', 'row-invalid', 'No');
+  expect(said(same(2, 'week-48.csv'), same(3, 'week-48.csv'), wrong)).toContain(
+    'None of its 3 orders went out from this file: 2 had been ordered before in "week-48.csv"; 1 needs you.',
+  );
+  expect(said(same(2, 'a.csv'), same(3, 'b.csv'))).toContain(
+    'None of its 2 orders went out from this file: 2 had been ordered before in "a.csv", "b.csv".',
+  );
+  expect(said(same(2, 'a.csv'))).toContain(
+    'Its order did not go out from this file: 1 had been ordered before in "a.csv".',
+  );
+  expect(said(same(2, 'a.csv'), done(order(3)))).toContain(
+    '1 of 2 orders went out; 1 had been ordered before in "a.csv".',
+  );
+  // No file is named as that of all where one has no file, or there are many.
+  const plain = 'had been ordered before.';
+  expect(said(same(2, 'a.csv'), same(3, ''))).toContain(`from this file: 2 ${plain}`);
+  expect(said(...['a', 'b', 'c', 'd'].map((name, i) => same(i + 2, name)))).toContain(`from this file: 4 ${plain}`);
+  // The first line of the page says it all.
+  expect(said(wrong)).not.toContain('from this file');
 });
 
 it('a printed row of a table is not split across two pages', () => {
@@ -443,7 +478,7 @@ it('orders that were withdrawn and sent by another file need not be dropped agai
     textOf(reportPage({ report: reportOf([], { counts }), story: { ...newStory(), sentElsewhere }, fixFiles: [] }));
   expect(shown(1)).toContain('did not send them. 1 was accepted in another file. To send the others, correct');
   expect(shown(3)).toContain(
-    'did not send them. All were accepted in another file. 0 of 3 orders went out from this file. Outcomes',
+    'did not send them. All were accepted in another file. None of its 3 orders went out from this file: 3 were withdrawn. Outcomes',
   );
 });
 
