@@ -27,35 +27,34 @@ export function batchTable(batches: readonly BatchView[], now: number, format: F
     { title: 'file', of: ({ batch }) => batch.name, cut: 'end', wish: 10 },
     { title: 'state', of: standingText, tone: toneOf },
     { title: 'done', of: progressOf, right: true, leaves: isAllDone ? 0 : 4 },
-    { title: 'accepted', of: ({ batch }) => count(batch.counts.accepted), right: true, leaves: 3 },
+    numbers('accepted', ({ batch }) => batch.counts.accepted, { short: { title: 'acc.' }, leaves: 3 }),
     ...(batches.some(({ batch }) => batch.counts.duplicate > 0) ? [DUPLICATES] : []),
-    {
-      title: 'open',
-      of: ({ batch }) => count(batch.open),
-      right: true,
-      tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain'),
-    },
+    numbers('open', ({ batch }) => batch.open, { tone: ({ batch }) => (batch.open > 0 ? 'bad' : 'plain') }),
     ...(batches.some(({ batch }) => settledSince(batch) > 0) ? [SETTLED] : []),
-    { title: 'taken', of: ({ batch }) => ago(batch.startedAt, now), leaves: 1 },
+    {
+      title: 'taken',
+      short: { title: 'age', of: ageOf(now) },
+      of: ({ batch }) => ago(batch.startedAt, now),
+      leaves: 1,
+    },
   ];
   return table(batches, columns, format);
 }
 
+type Rest = Pick<Column<BatchView>, 'short' | 'leaves' | 'tone'>;
+
+function numbers(title: string, of: (view: BatchView) => number, rest: Rest): Column<BatchView> {
+  return { title, of: (view) => count(of(view)), right: true, ...rest };
+}
+
+/** How long ago a file was taken, only in its largest unit: `3 d`. */
+const ageOf = (now: number) => (view: BatchView) => ago(view.batch.startedAt, now).replace(/^\D*(\d+ \w+).*$/, '$1');
+
 /** Nothing was sent for them: a file that was read again is done without an accepted order. Both columns leave together. */
-const DUPLICATES: Column<BatchView> = {
-  title: 'duplicate',
-  of: ({ batch }) => count(batch.counts.duplicate),
-  right: true,
-  leaves: 3,
-};
+const DUPLICATES = numbers('duplicate', ({ batch }) => batch.counts.duplicate, { short: { title: 'dup.' }, leaves: 3 });
 
 /** Orders that needed a person once: without them, a file that is done has fewer accepted orders and nothing open. */
-const SETTLED: Column<BatchView> = {
-  title: 'settled',
-  of: ({ batch }) => count(settledSince(batch)),
-  right: true,
-  leaves: 2,
-};
+const SETTLED = numbers('settled', ({ batch }) => settledSince(batch), { leaves: 2 });
 
 /** The files that wait for delivery, a paragraph each. */
 export function readingLines(batches: readonly BatchView[], format: Format): string {

@@ -9,10 +9,14 @@ export type Column<Row> = {
   cut?: 'start' | 'end';
   /** The preferred width of a column that may be cut. */
   wish?: number;
+  /** What replaces title or text on a narrow terminal, the last column first, before a column is omitted. */
+  short?: { title: string; of?: (row: Row) => string | number } | undefined;
   /** Columns with a number are omitted, lowest number first, when other columns do not get their preferred width. */
   leaves?: number;
   tone?: (row: Row) => Tone;
 };
+
+type Columns<Row> = readonly Column<Row>[];
 
 /** Characters between two columns. */
 const GAP = 2;
@@ -20,12 +24,12 @@ const GAP = 2;
 const LEAST = 6;
 
 /**
- * Rows below their titles, fitted into `columns` characters: optional columns are omitted, the others are cut. If
+ * Rows below their titles, fitted into `columns` characters: columns are shortened, optional ones omitted, the others cut. If
  * `columns` is undefined, nothing is cut. Hidden characters are escaped. Empty if there are no rows.
  */
 export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], format: Format): string {
   if (rows.length === 0) return '';
-  const columns = chosen(all, widthsOf(all, cellsOf(rows, all)), format.columns);
+  const columns = chosen(rows, all, format.columns);
   const cells = cellsOf(rows, columns);
   const widths = fitted(columns, widthsOf(columns, cells), format.columns);
   const titleOf = ({ title }: Column<Row>) => title;
@@ -46,21 +50,19 @@ function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): st
   return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
 }
 
-/** Omits optional columns until those that may be cut get their preferred width. */
-function chosen<Row>(
-  columns: readonly Column<Row>[],
-  natural: readonly number[],
-  places: number | undefined,
-): readonly Column<Row>[] {
+/** Shortens columns, then omits optional ones, until those that may be cut get their preferred width. */
+function chosen<Row>(rows: readonly Row[], columns: Columns<Row>, places = Number.POSITIVE_INFINITY): Columns<Row> {
+  const natural = widthsOf(columns, cellsOf(rows, columns));
   const needed = columns.reduce((sum, { cut, wish = LEAST }, at) => {
-    const width = natural[at] ?? 0;
-    return sum + GAP + (cut === undefined ? width : Math.min(width, wish));
+    return sum + GAP + Math.min(natural[at] ?? 0, cut === undefined ? Number.POSITIVE_INFINITY : wish);
   }, -GAP);
+  const long = columns.findLast(({ short }) => short !== undefined);
   const [first] = columns.flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves])).sort((a, b) => a - b);
-  if (places === undefined || needed <= places || first === undefined) return columns;
-  const stay = columns.map(({ leaves }) => leaves !== first);
-  const rest = (_: unknown, at: number) => stay[at];
-  return chosen(columns.filter(rest), natural.filter(rest), places);
+  if (needed <= places || (long ?? first) === undefined) return columns;
+  const shorter = long
+    ? columns.map((column) => (column === long ? { ...column, ...column.short, short: undefined } : column))
+    : columns.filter(({ leaves }) => leaves !== first);
+  return chosen(rows, shorter, places);
 }
 
 function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): number[] {
@@ -73,11 +75,7 @@ function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[]
  * Narrows the widest column that may be cut until all fit or all have the smallest width. No column gets narrower than
  * its preferred width while another is still wider than its own.
  */
-function fitted<Row>(
-  columns: readonly Column<Row>[],
-  natural: readonly number[],
-  places: number | undefined,
-): number[] {
+function fitted<Row>(columns: Columns<Row>, natural: readonly number[], places: number | undefined): number[] {
   const widths = [...natural];
   if (places === undefined) return widths;
   let excess = widths.reduce((sum, width) => sum + width, 0) + GAP * (widths.length - 1) - places;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { batchText } from '../../../src/cli/commands/batch-view.ts';
+import { batchTable, batchText } from '../../../src/cli/commands/batch-view.ts';
 import { statusText } from '../../../src/cli/commands/status.ts';
 import { linesThatFit } from '../../../src/cli/terminal/live-view.ts';
 import { estimateOf } from '../../../src/cli/terminal/pause-view.ts';
@@ -442,4 +442,31 @@ it('what a terminal cuts is counted on its last line', () => {
   expect(cut).toHaveLength(23);
   expect(cut.slice(-2)).toEqual(['line 21', '… 8 more lines: enlarge the window, or run po-sync status']);
   expect(linesThatFit(text, 30)).toEqual(text.trimEnd().split('\n'));
+});
+
+describe('the list of batches', () => {
+  const settled = { corrected: 1, open: 0, counts: { ...noOutcomes(), accepted: 1200, duplicate: 88, invalid: 12 } };
+  const finished: Status['batches'][number] = {
+    batch: { ...BATCH, ...settled, state: 'done', startedAt: NOW - 12 * 60_000 - 34_000 },
+    standing: 'finished',
+    report: '/reports/b',
+  };
+  const sending: Status['batches'][number] = {
+    ...finished,
+    batch: { ...finished.batch, state: 'open', open: 3 },
+    standing: 'sending',
+  };
+
+  it.each([
+    ['finished', [finished]],
+    ['in progress', [sending, finished]],
+  ])('has every column at 80 characters, also with duplicates and settled orders: %s', (_name, batches) => {
+    const titles = ['batch', 'file', 'state', 'done', 'acc.', 'dup.', 'open', 'settled', 'age'];
+    const [head = '', ...lines] = batchTable(batches, NOW, { paint: plain, columns: 80 }).trimEnd().split('\n');
+    expect(head.trim().split(/ +/)).toEqual(titles);
+    for (const line of [head, ...lines]) expect(textWidth(line)).toBeLessThanOrEqual(80);
+    expect(lines.at(-1)).toMatch(/ 12 min$/);
+    const [wide] = batchTable(batches, NOW, { paint: plain, columns: undefined }).split('\n');
+    expect(wide).toMatch(/ accepted +duplicate +open +settled +taken$/);
+  });
 });
