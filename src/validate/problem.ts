@@ -85,7 +85,7 @@ export function columnNumbers(row: { place: Place; cells: readonly string[] }, f
 
 /** A row with the label of a totals row, and nothing else that can be ordered. */
 export function totalsRow(row: { place: Place; cells: readonly string[] }, field: string, total: TotalLabel): Problem {
-  const message = `${JSON.stringify(shorten(total.label, 60))} reads like the label of a totals row, and the row (${filledCells(row.cells)}) has ${total.lacks}; discard it in the dashboard or ask your operator to do so, or enter what it lacks if it is an order. Only a totals row whose quantity is the sum of the rows above it is left out automatically. For your operator: ${skipRowsFor(total.label)} in the mapping of the source leaves out such rows`;
+  const message = `this row (${shorten(filledCells(row.cells), 60)}) looks like a totals row, but is not clearly the sum of those above; discard it, or complete it if it is an order. For your operator: ${skipRowsFor(total.label)}`;
   return { ...problemOf('total-row', row.place, field, total.label), message };
 }
 function sentence(fault: Fault, field: string, detail: string): string {
@@ -231,7 +231,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-
     case 'fix-row-twice':
       return `corrects the same order as the row at ${value}, from the same row or from another batch, so both would be sent; keep one of the rows, or clear the _error_ columns of a row that you added`;
     case 'total-row':
-      return `${shown} is either a value or the label of a totals row that is not the sum of the rows that are read above it; if it is a label, discard the order in the dashboard or ask your operator to do so. For your operator: in the mapping of the source, name such rows of a table in skipRows; if it is a value, set totalRows: allow`;
+      return `${shown} can be a value, or the label of a totals row; discard it if it is a label. For your operator: set skipRows, or totalRows: allow if it is a value`;
     case 'other-value':
       return `${shown} can mean another value than the one that is sent: a unit of several pieces, or a corrected quantity, article or number; enter what is meant and clear this value, or write ${CONFIRMED} into _error_check of the fix file if the row is right as it is. For your operator: if such rows are always right, set otherReadings: allow in the mapping of the source`;
     case 'nested':

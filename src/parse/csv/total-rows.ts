@@ -34,20 +34,18 @@ function isClearLabel(text: string): boolean {
   return CLEAR_LABEL.test(text) || LABEL_OF.test(text);
 }
 
-/** The label of a row that has nothing else to order, and its field; `lacks`: what it would need as an order. */
-export type TotalLabel = { field: Field; label: string; lacks: string };
+/** The label of a row that has nothing else to order, and its field. */
+export type TotalLabel = { field: Field; label: string };
 
 export function totalLabelIn(
   { number, articleCode, quantity }: { number: string; articleCode: string; quantity: string },
   { totalRows }: Mapping,
 ): TotalLabel | undefined {
   if (totalRows === 'allow') return undefined;
-  if (articleCode === '' && isTotalLabel(number))
-    return { field: 'purchaseOrderNumber', label: number, lacks: 'no article' };
-  if (number === '' && isTotalLabel(articleCode))
-    return { field: 'articleCode', label: articleCode, lacks: 'no order number' };
+  if (articleCode === '' && isTotalLabel(number)) return { field: 'purchaseOrderNumber', label: number };
+  if (number === '' && isTotalLabel(articleCode)) return { field: 'articleCode', label: articleCode };
   if (number + articleCode !== '' || !isTotalLabel(quantity)) return undefined;
-  return { field: 'quantity', label: quantity, lacks: 'neither an order number nor an article' };
+  return { field: 'quantity', label: quantity };
 }
 
 /** What a row says, for a message: `"Summe", "7.50"`. */
