@@ -106,24 +106,24 @@ export function itemsIn(payload: unknown): readonly Item[] {
   return Array.isArray(items) ? (items as Item[]) : [];
 }
 
-/** `A-1 × 5`, `B-2 × 1`, in the order of the article codes, so that two orders can be compared by eye. */
+/** The items of an order in conflict by article, wherever they are shown: two orders can then be compared by eye. */
+export function byArticle(items: readonly Item[]): Item[] {
+  return items.toSorted(({ articleCode: a }, { articleCode: b }) => (a < b ? -1 : Number(a > b)));
+}
+
+/** `A-1 × 5`, `B-2 × 1`, by article. */
 export function itemTexts(items: readonly Item[]): string[] {
-  const sorted = [...items].sort((a, b) => (a.articleCode < b.articleCode ? -1 : 1));
-  const shown = sorted.slice(0, MOST_ITEMS).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
-  return [...shown, ...(sorted.length > MOST_ITEMS ? [`${sorted.length - MOST_ITEMS} more`] : [])];
+  const texts = byArticle(items).map(({ articleCode, quantity }) => `${articleCode} × ${quantity}`);
+  return texts.length > MOST_ITEMS ? [...texts.slice(0, MOST_ITEMS), `${texts.length - MOST_ITEMS} more`] : texts;
 }
 
 const MOST_ITEMS = 20;
+const FIRST_ITEMS = 5;
 
 /** `A-1 × 5, B-2 × 1`: the first five items, and how many more there are. */
 export function firstItems(items: readonly Item[]): string {
-  const first = items.slice(0, FIRST_ITEMS).map(itemText).join(', ');
+  // Codes have no limit at some APIs, and the page is bounded.
+  const text = ({ articleCode, quantity }: Item) => `${shorten(articleCode, 40)} × ${quantity}`;
+  const first = items.slice(0, FIRST_ITEMS).map(text).join(', ');
   return items.length > FIRST_ITEMS ? `${first} and ${items.length - FIRST_ITEMS} more` : first;
-}
-
-const FIRST_ITEMS = 5;
-
-/** Codes have no limit at some APIs, and the page is bounded. */
-function itemText({ articleCode, quantity }: Item): string {
-  return `${shorten(articleCode, 40)} × ${quantity}`;
 }

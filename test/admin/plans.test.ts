@@ -169,7 +169,7 @@ it('the page of a plan counts rows without an order number apart, like the list,
   expect(total).toContain('This row is not sent from this file');
   expect(total).not.toMatch(/History of the order|order Summe|discarded order again/);
   expect(total).toMatch(/<h2>Discard it<\/h2>.*<h2 id="correct">Correct it<\/h2>.*<h2>Other ways<\/h2>/s);
-  expect(total).toContain('has no article; discard it or ask your operator');
+  expect(total).toContain('not clearly the sum of those above; discard it, or complete it if it is an order');
 });
 
 it.each([
@@ -182,15 +182,22 @@ it.each([
 });
 
 it('a conflict counts as in another file, with what differs; a plan says which numbers cannot be sent again', async () => {
-  await place.drop('sent.csv', `${[HEAD, 'PO-40,NEW,A,1', 'PO-40,NEW,B,2'].join('\n')}\n`);
+  await place.drop('sent.csv', `${[HEAD, 'PO-40,NEW,B,2', 'PO-40,NEW,A,1'].join('\n')}\n`);
   await until('the order', () => place.stored().has('PO-40'));
-  await place.drop('old.csv', `${[HEAD, 'PO-40,NEW,A,9', 'PO-40,NEW,B,2', 'PO-41,NEW,B,none'].join('\n')}\n`);
+  await place.drop('old.csv', `${[HEAD, 'PO-40,NEW,B,2', 'PO-40,NEW,A,9', 'PO-41,NEW,B,none'].join('\n')}\n`);
   const marked = await until('the conflict', async () => {
     const { body } = await person.call('GET', '/dead-letters?already=true&q=old.csv');
     return body['total'] === 1 && JSON.stringify(body['items']).includes('A × 1') && body;
   });
   const already = 'this number is known with A × 1, and this file has A × 9; 1 other item is equal';
   expect(marked).toMatchObject({ already: 1, items: [{ purchaseOrderNumber: 'PO-40', kind: 'conflict', already }] });
+  // By article, in whatever order the files have them, so that both contents can be compared.
+  const [{ id, items }] = marked['items'] as [{ id: string; items: string }];
+  expect(items).toBe('A × 9, B × 2');
+  const cellsOf = (page: string) =>
+    [...page.matchAll(/<td[^>]*data-title="article"><div>([^<]*)</g)].map(([, one]) => one);
+  expect(cellsOf((await person.page(`/dead-letters/${id}`)).text)).toEqual(['A', 'B', 'A', 'B']);
+  expect((await person.page('/order?number=PO-40')).text).toContain('A × 9, B × 2');
   const { text: list } = await person.page('/dead-letters?q=old.csv');
   expect([list.includes('>Send again…<'), list.includes('>Discard…<')]).toEqual([false, true]);
   const again = await person.submit('/plans', { action: 'retry', q: 'old.csv', back: '/dead-letters' });

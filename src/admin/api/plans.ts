@@ -11,7 +11,7 @@ import {
 import { findListed, type ListCheck, type ReadList } from '../../operate/delivery/api-list.ts';
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
-import { firstItems, itemsIn } from '../../order/order.ts';
+import { byArticle, firstItems, itemsIn } from '../../order/order.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { pages } from '../../report/lines.ts';
 import { isNameless } from '../../report/story.ts';
@@ -167,13 +167,12 @@ async function planFor(
   return { ...facts, ...counts, listCheck: trouble ?? 'ok', items };
 }
 
-/** The first items of a dead letter, as far as they were read. */
-export function itemsOf({
-  payload,
-  articles,
-  itemsRead = articles,
-}: Pick<FoundDeadLetter, 'payload' | 'articles' | 'itemsRead'>): string {
-  return firstItems(itemsIn(payload)) || firstOf(itemsRead);
+type WithItems = Pick<FoundDeadLetter, 'payload' | 'known' | 'articles' | 'itemsRead'>;
+
+/** The first items of a dead letter, as far as they were read; those of a conflict as they are compared. */
+export function itemsOf({ payload, known, articles, itemsRead = articles }: WithItems): string {
+  const items = itemsIn(payload);
+  return firstItems(known ? byArticle(items) : items) || firstOf(itemsRead);
 }
 
 /** Only sending again needs the API's list. */

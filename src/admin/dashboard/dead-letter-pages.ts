@@ -10,6 +10,7 @@ import {
   placeText,
   ROW_KNOWN,
 } from '../../order/fixing.ts';
+import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
@@ -147,16 +148,15 @@ function factsOf({
 
 /** The items of the order, and of a conflict those that the API has. */
 function contents({ payload, known }: FullLetter, isInProgress: boolean): Html | undefined {
-  const own = itemsIn(payload);
+  // Those of a file stay in its order, except to be compared with others.
+  const own = known === undefined ? itemsIn(payload) : byArticle(itemsIn(payload));
   if (own.length === 0) return undefined;
   const other =
     known === undefined
       ? undefined
-      : html`<h2>Items that are already known</h2>${items('Known items', itemsIn(known))}<p>${isInProgress ? NUMBER_IN_PROGRESS : NUMBER_TAKEN}</p>`;
+      : html`<h2>Items that are already known</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : NUMBER_TAKEN}</p>`;
   return html`<h2>Items</h2>${items('Items', own)}${other}`;
 }
-
-type Item = { articleCode: string; quantity: number };
 
 const ITEMS = 200;
 
@@ -166,12 +166,6 @@ function items(caption: string, all: readonly Item[]): Html {
     .map(({ articleCode, quantity }) => [html`${articleCode}`, html`${String(quantity)}`]);
   const more = all.length > ITEMS ? html`<p>${all.length - ITEMS} more items</p>` : undefined;
   return html`${table(caption, ['article', 'quantity'], rows)}${more}`;
-}
-
-/** The items of a content that po-sync wrote. */
-function itemsIn(content: unknown): readonly Item[] {
-  const { items: found } = (content ?? {}) as { items?: readonly Item[] };
-  return Array.isArray(found) ? found : [];
 }
 
 /**

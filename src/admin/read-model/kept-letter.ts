@@ -2,7 +2,7 @@ import { counted } from '../../core/format.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../../order/digest.ts';
 import { NUMBER_KNOWN, OTHER_SPELLING, ROW_KNOWN } from '../../order/fixing.ts';
-import { firstItems, type Item, itemsIn } from '../../order/order.ts';
+import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { shorten } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { isNameless } from '../../report/story.ts';
@@ -61,7 +61,8 @@ export function alreadyText({ kind, payload, known, problems = [] }: DeadLetter)
 
 /** They are compared with those of the order that another file has. */
 function ownItems({ kind, code, payload }: DeadLetter): string {
-  return kind === 'conflict' || code === OTHER_SPELLING ? firstItems(itemsIn(payload)) : '';
+  if (kind === 'conflict') return firstItems(byArticle(itemsIn(payload)));
+  return code === OTHER_SPELLING ? firstItems(itemsIn(payload)) : '';
 }
 
 const NOT_READ = 'the items of the order that is already known cannot be read';
@@ -83,8 +84,8 @@ export function remedyIn(message: string): string {
 function differenceText(own: readonly Item[], known: readonly Item[]): string {
   const isIn = (items: readonly Item[], { articleCode, quantity }: Item) =>
     items.some((item) => item.articleCode === articleCode && item.quantity === quantity);
-  const gone = firstItems(known.filter((item) => !isIn(own, item))) || 'fewer items';
-  const added = firstItems(own.filter((item) => !isIn(known, item))) || 'fewer items';
+  const gone = firstItems(byArticle(known.filter((item) => !isIn(own, item)))) || 'fewer items';
+  const added = firstItems(byArticle(own.filter((item) => !isIn(known, item)))) || 'fewer items';
   const equal = own.filter((item) => isIn(known, item)).length;
   const rest = equal === 0 ? '' : `; ${counted(equal, 'other item is', 'other items are')} equal`;
   return `this number is known with ${gone}, and this file has ${added}${rest}`;

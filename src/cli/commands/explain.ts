@@ -30,7 +30,7 @@ import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
-import { type Item, itemsIn, type Order } from '../../order/order.ts';
+import { byArticle, type Item, itemsIn, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -214,7 +214,7 @@ function detailsOf({ problems = [], httpStatus, response, payload, known }: Dead
 /** `3 × ART-7, 1 × ART-8`. `content` is an order that a report of ours contains. */
 function itemsText(content: unknown): string {
   const { items = [] } = (content ?? {}) as Partial<Order>;
-  return itemTexts(items).join(', ');
+  return itemTexts(byArticle(items)).join(', ');
 }
 
 function closedEvent(dead: Closed, place: string, all: readonly Appearance[]): HistoryEvent {

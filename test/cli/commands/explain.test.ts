@@ -102,6 +102,46 @@ it('a dead letter that was settled twice names its second end once, where the fi
   );
 });
 
+it('both contents of a conflict are in the order of their articles', () => {
+  const result = {
+    line: 2,
+    purchaseOrderNumber: 'PO-1',
+    outcome: 'conflict',
+    attempts: 0,
+    at: AT,
+    code: 'other-content',
+  } as const;
+  const order = (quantity: number, ...articles: string[]) => {
+    const items = articles.map((articleCode) => ({ articleCode, quantity }));
+    return { purchaseOrderNumber: 'PO-1', orderState: 'NEW' as const, items };
+  };
+  const deadLetter = {
+    purchaseOrderNumber: 'PO-1',
+    kind: 'conflict',
+    stage: 'reconciliation',
+    code: 'other-content',
+    message: 'x',
+    signature: 'x',
+    attempts: 0,
+    firstAt: AT,
+    lastAt: AT,
+    location: { line: 2 },
+    payload: order(1, 'C', 'A', 'B'),
+    known: order(2, 'B', 'C', 'A'),
+  } as const;
+  const file = {
+    batch: 'b',
+    source: 'inbox',
+    file: 'a.csv',
+    startedAt: AT,
+    result: { ...result, message: 'x' },
+    deadLetter,
+  };
+  const text = shown({ ...base, state: 'conflict', appearances: [file] });
+  expect(text).toContain('in this file:  1 × A, 1 × B, 1 × C');
+  expect(text).toContain('already known: 2 × A, 2 × B, 2 × C');
+});
+
 it('an order with more attempts than are allowed says how many count', () => {
   const open: OpenOrder = {
     batch: 'b',
