@@ -118,8 +118,8 @@ export async function encodingError(
   return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 
-/** What a person should know about a doubtful encoding; `unsent`: the text if no value that is sent depends on it. */
-export type EncodingDoubt = { text: string; unsent?: string };
+/** What a person should know about a doubtful encoding; `isGuess`: also if no value that is sent depends on it. */
+export type EncodingDoubt = { text: string; isGuess?: true };
 
 /** That a file is read by a guess, with the readings of the first value that is not UTF-8. */
 export async function guessDoubt(
@@ -129,20 +129,28 @@ export async function guessDoubt(
   fault: EncodingFault,
 ): Promise<EncodingDoubt> {
   const { line, readings } = await placeOf(handle, stamp, gzip, fault);
-  const unsent =
-    'The file is not UTF-8 and is read as windows-1252, which is a guess. Nothing that is sent depends on it: other letters are only in';
-  const text = `The file is not UTF-8: read as windows-1252, which is a guess. Line ${line} can be read as ${readings}. Orders with other letters in a number or an article are held: enter the right value in the fix file, or write confirmed into _error_check. If all files are like this, ask your operator to set encoding in the mapping of the source.`;
-  return { text, unsent };
+  const text = `The file does not say its encoding and was read as windows-1252. Look at one value: line ${line} ${shownOf(readings, 'windows-1252')}. Orders with letters such as ä in a number or an article wait for you: enter the right value in the fix file, or write confirmed into _error_check. If all files are like this, ask your operator. ${forOperator(readings)}`;
+  return { text, isGuess: true };
 }
 
 /** That few letters show the encoding. */
 export function weakDoubt(evidence: Utf8Evidence): EncodingDoubt | undefined {
   const { letters, value } = evidence.weak() ?? {};
   if (value === undefined) return undefined;
-  const count = letters === 1 ? 'Only one letter shows' : `Only ${letters} letters show`;
   const readings = `${value.toString()} (utf-8) · ${readingsOfBytes(value)}`;
-  const text = `${count} that the file is UTF-8: ${readings}. If the value is an order number or an article, and another reading is right, set encoding in the mapping.`;
+  const few = letters === 1 ? 'one letter shows' : `${letters} letters show`;
+  const text = `The file was read as UTF-8; only ${few} that it is. Look at one value: it ${shownOf(readings, 'utf-8')}. If that is right, nothing needs to be done. If it is wrong, ask your operator. ${forOperator(readings)}`;
   return { text };
+}
+
+/** How a value was read; what it probably is where the encoding has no letter for it. */
+function shownOf(readings: string, encoding: string): string {
+  const [first = '', other = ''] = /^(.*?) \(([\w-]+)\)(?: · |$)/.exec(readings)?.slice(1) ?? [];
+  return other === encoding ? `was read as "${first}"` : `is probably "${first}", in ${other || 'another encoding'}`;
+}
+
+function forOperator(readings: string): string {
+  return `For your operator: set encoding in the mapping of the source; the value can be ${readings}.`;
 }
 
 /** The warnings of a doubt; reads a table again, unless a value that is sent shows soon that it matters. */
@@ -158,14 +166,16 @@ export async function doubtTexts(
   if (reading.format !== 'csv' || hasRule) return [doubt.text];
   const names = await unsentWithLetters(csvFormat.read(file, reading, mapping), reading.columns);
   if (names === undefined) return [doubt.text];
-  if (doubt.unsent === undefined) return [];
+  if (!doubt.isGuess) return [];
   const where =
-    names.length === 0 ? 'the header or in rows without an order' : `columns that are not sent (${listed(names)})`;
-  return [`${doubt.unsent} ${where}.${names.length === 0 ? '' : SAYS}`];
+    names.length === 0 ? 'the header or rows without an order' : `columns that are not sent (${listed(names)})`;
+  const but = names.length === 0 ? '' : SAYS;
+  const why = `letters that another encoding reads otherwise are only in ${where}. The file was read as windows-1252.`;
+  return [`Nothing needs to be done${but}: ${why}`];
 }
 
 const SAYS =
-  ' If such a column says which orders are canceled, ask your operator to set encoding in the mapping of the source.';
+  ', unless such a column says which orders are canceled (then ask your operator to set encoding in the mapping of the source)';
 
 /** The columns that are not sent and have letters beyond ASCII; undefined when one that is sent has some. */
 async function unsentWithLetters(pages: AsyncIterable<RecordPage>, { at, header }: Columns) {
