@@ -201,3 +201,9 @@ export function shellWords(argument: string, ...options: readonly string[]): str
 export function shellWord(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** The first five of several texts, such as the articles or items of an order as read. */
+export function firstOf(texts: readonly string[] = []): string {
+  const first = texts.slice(0, 5).map((text) => shorten(text, 63));
+  return [...first, ...(texts.length > 5 ? ['…'] : [])].join(', ');
+}

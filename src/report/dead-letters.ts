@@ -8,7 +8,7 @@ import { NUMBER_KNOWN, placeText, ROW_KNOWN } from '../order/fixing.ts';
 import { firstItems, type InvalidOrder, itemsIn, itemTexts, type Order, type ValidOrder } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { type Problem, problemText } from '../order/record.ts';
-import { shorten } from '../order/text.ts';
+import { firstOf, shorten } from '../order/text.ts';
 import { pages, readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
 
@@ -223,8 +223,8 @@ export type AffectedOrder = {
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */
   items: readonly string[];
   knownItems: readonly string[];
-  /** The first items of a refused order, in the order of the file; the API may not say which of them is wrong. */
-  refusedItems: string;
+  /** The first items of an order that is not compared with another, in the order of the file, or as far as they were read. */
+  ownItems: string;
   closed: DeadLetter['closed'];
   /** The file in progress that brought it back. */
   brought?: BroughtBy;
@@ -232,7 +232,7 @@ export type AffectedOrder = {
 
 /** An order of a group as the page shows it. */
 export function affected(deadLetter: DeadLetter): AffectedOrder {
-  const { location, purchaseOrderNumber, problems, closed, known, payload } = deadLetter;
+  const { location, purchaseOrderNumber, problems, closed, known, payload, itemsRead, articles } = deadLetter;
   const problem = problems?.[0];
   return {
     line: errorLine(deadLetter),
@@ -244,7 +244,7 @@ export function affected(deadLetter: DeadLetter): AffectedOrder {
     also: furtherProblems(deadLetter),
     items: known === undefined ? [] : itemTexts(itemsIn(payload)),
     knownItems: known === undefined ? [] : itemTexts(known.items),
-    refusedItems: refusedItems(deadLetter),
+    ownItems: known ? '' : firstItems(itemsIn(payload)) || firstOf(itemsRead ?? articles),
     closed,
   };
 }

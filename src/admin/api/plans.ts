@@ -12,10 +12,10 @@ import { findListed, type ListCheck, type ReadList } from '../../operate/deliver
 import { type OperatorContext, recorded } from '../../operate/operator-context.ts';
 import { createDiscard, type DiscardVerdict } from '../../operate/orders/discard-order.ts';
 import { byArticle, firstItems, itemsIn } from '../../order/order.ts';
+import { firstOf } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { pages } from '../../report/lines.ts';
 import { isNameless } from '../../report/story.ts';
-import { firstOf } from '../read-model/kept-letter.ts';
 import type { DeadLetterRow } from '../read-model/letter-batch.ts';
 import { idOf, splitId } from '../read-model/letter-id.ts';
 

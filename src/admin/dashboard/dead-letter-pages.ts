@@ -12,11 +12,12 @@ import {
 } from '../../order/fixing.ts';
 import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
+import { firstOf } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
-import { firstOf } from '../read-model/kept-letter.ts';
+
 import { idOf } from '../read-model/letter-id.ts';
 import { closedText } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';

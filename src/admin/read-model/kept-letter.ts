@@ -3,7 +3,7 @@ import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { formerOf, isRecognizable } from '../../order/digest.ts';
 import { NUMBER_KNOWN, OTHER_SPELLING, ROW_KNOWN } from '../../order/fixing.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
-import { shorten } from '../../order/text.ts';
+import { firstOf } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { isNameless } from '../../report/story.ts';
 import { type Kept, searchText } from './letter-batch.ts';
@@ -38,12 +38,6 @@ export function keptOf(letter: DeadLetter, from: { batch: string; source: string
   };
   const full = { id, ...named, ...(already && { already }), batch: from.batch, source: from.source, file: from.file };
   return { row: full, own, isNameless: isNameless(letter) };
-}
-
-/** The first articles or items of an order that failed a check, as read. */
-export function firstOf(texts: readonly string[] = []): string {
-  const first = texts.slice(0, 5).map((text) => shorten(text, 63));
-  return [...first, ...(texts.length > 5 ? ['…'] : [])].join(', ');
 }
 
 /** Problem codes that say that another file has the order, perhaps with its number in another spelling, or the row. */

@@ -50,22 +50,25 @@ type Listed = { numbers: readonly string[]; hasLater: boolean; report: Report };
 function numbersOf({ outcome, number: all }: Share, { numbers, hasLater, report }: Listed): Html {
   if (numbers.length === 0) return html``;
   const rest = all - numbers.length;
-  const more = rest > 0 ? moreIn(rest, outcome, report) : undefined;
+  const more = rest > 0 ? moreIn(rest, report) : undefined;
+  const sheet = html`<p class="more">Their articles and quantities are in a spreadsheet on the ${pageOfFile(report)}.</p>\n`;
   const names = numbers.map((one) => html`<bdi>${visible(one, LONGEST_NUMBER)}</bdi>`);
   const list =
     names.length > IN_COLUMNS
       ? html`<p class="numbers">${names.map((one, i) => html`${i === 0 ? '' : ', '}${one}`)}</p>`
       : html`<ul class="orders">${names.map((one) => html`<li>${one}</li>\n`)}</ul>`;
   return html`<details><summary>Orders: ${outcomeWord(outcome)}</summary>
-${list}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
+${outcome === 'accepted' ? sheet : undefined}${list}${more}${outcome === 'accepted' && hasLater ? html`<p class="more">Orders that were accepted later, after a correction, are listed under "What went wrong".</p>` : undefined}</details>`;
 }
 
 /** Where the numbers are that are too many for the page. */
-function moreIn(rest: number, outcome: Outcome, { batch, help }: Report): Html {
-  const page = 'page of this file in the dashboard';
-  const where = help === undefined ? page : html`<a href="${new URL(`/batches/${batch}`, help).href}">${page}</a>`;
-  const sheet = outcome === 'accepted' ? ' as a spreadsheet with articles and quantities' : '';
-  return html`<p class="more">${count(rest)} more on the ${where}${sheet}, and in ${reportLink('results.csv')} in the folder of reports.</p>`;
+function moreIn(rest: number, report: Report): Html {
+  return html`<p class="more">${count(rest)} more on the ${pageOfFile(report)}, and in ${reportLink('results.csv')} in the folder of reports.</p>`;
+}
+
+function pageOfFile({ batch, help }: Report): Html {
+  const page = html`page of this file in the dashboard`;
+  return help === undefined ? page : html`<a href="${new URL(`/batches/${batch}`, help).href}">${page}</a>`;
 }
 
 /** The bar shows all orders of the file: those without an outcome yet are empty. Without a total there is no bar. */

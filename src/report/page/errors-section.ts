@@ -18,7 +18,7 @@ const MOST_NAME = 100;
 const LONGEST_MESSAGE = 700;
 /** Characters of the other messages of an order. */
 const LONGEST_ALSO = 1500;
-/** Characters of the items of a refused order. */
+/** Characters of the first items of an order. */
 const MOST_ITEMS = 300;
 
 /**
@@ -61,7 +61,7 @@ ${group.count > rows.length ? html`<p class="more">${count(group.count - rows.le
 
 /** The line of a refused order is its first one, which need not be the wrong one. */
 function unnamedItem({ kind, message, articles, orders: all }: ErrorGroup): Html | undefined {
-  const hasSeveral = all.some(({ refusedItems }) => refusedItems.includes(', '));
+  const hasSeveral = all.some(({ ownItems }) => ownItems.includes(', '));
   if (kind !== 'refused' || !hasSeveral || [...articles.keys()].some((one) => message.includes(one))) return undefined;
   return html`<p>The API refused the complete order and does not say which item: check all items.</p>\n`;
 }
@@ -144,8 +144,8 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
       occurs(({ value, number }) => (value === number ? '' : value)),
     ],
     [
-      { name: 'Items', show: ({ refusedItems }) => data(visible(refusedItems, MOST_ITEMS)), kind: 'data' },
-      occurs((order) => order.refusedItems),
+      { name: 'Items', show: ({ ownItems }) => data(visible(ownItems, MOST_ITEMS)), kind: 'data' },
+      occurs((order) => order.ownItems),
     ],
     [
       { name: 'In this file', show: ({ items, knownItems }) => itemList(items, knownItems), kind: 'data items' },
