@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
+import type { ErrorColumn } from '../../order/fixing.ts';
 import { LIMITS } from '../../order/limits.ts';
 import type { FileFormat } from '../../order/record.ts';
 import { type Draft, openDraft } from '../draft.ts';
@@ -99,9 +100,11 @@ type Size = { rows: number; bytes: number; isTooLarge: boolean };
 /** The sheet piece by piece. Ends with an error when it gets too large, with `isTooLarge` set. */
 async function* sheetXml({ path, format }: FixTable, size: Size): AsyncGenerator<string> {
   const delimiter = fixDelimiterOf(format);
+  let check = -1;
   for await (const line of splitLines(readText(path, fixEncodingOf(format).encoding), true)) {
     const cells = splitCells(size.rows === 0 ? line.replace(/^\ufeff/, '') : line, delimiter);
     const xml = size.rows === 0 ? sheetStart(cells) : rowXml(cells, size.rows + 1);
+    if (size.rows === 0) check = cells.indexOf('_error_check' satisfies ErrorColumn);
     size.rows += 1;
     size.bytes += Buffer.byteLength(xml);
     size.isTooLarge ||= size.rows > MOST_ROWS || size.bytes > LIMITS.workbookInflatedBytes;
@@ -109,7 +112,17 @@ async function* sheetXml({ path, format }: FixTable, size: Size): AsyncGenerator
     if (size.isTooLarge) throw new Error('too large for a workbook');
     yield xml;
   }
-  yield SHEET_END;
+  yield SHEET_END.replace('</worksheet>', `${promptXml(check, size.rows)}$&`);
+}
+
+/** A spreadsheet shows it beside a selected cell. It has at most 255 characters, and restricts nothing. */
+const CHECK_PROMPT =
+  'Leave this cell as it is: it shows whether a program rewrote the row. Replace it with "confirmed" only if _error_message says so and the row is right as it is.';
+
+function promptXml(column: number, rows: number): string {
+  if (column < 0 || rows < 2) return '';
+  const name = columnName(column);
+  return `<dataValidations count="1"><dataValidation allowBlank="1" showInputMessage="1" promptTitle="_error_check" prompt="${escaped(CHECK_PROMPT).replaceAll('"', '&quot;')}" sqref="${name}2:${name}${rows}"/></dataValidations>`;
 }
 
 /** The sheet's name within the package of a workbook. */

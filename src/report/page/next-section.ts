@@ -209,7 +209,7 @@ function discardTotals(number: number): Html {
 }
 
 function correct(what: string, report: Report, fixFiles: readonly string[]): Html {
-  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.`;
+  return html`<b>Correct ${what}.</b> Open ${fixLinks(fixFiles)}. It has the columns of your file, and <code>_error_message</code> says what is wrong. Correct the values, keep the columns, and drop it${into(report)}. Leave <code>_error_check</code> as it is, unless a message says to write <code>confirmed</code> into it. Orders that the API already has are not sent again. During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.`;
 }
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {

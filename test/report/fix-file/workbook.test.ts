@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -16,6 +16,7 @@ import { readOrders } from '../../../src/validate/read-orders.ts';
 import { dead, inputOf, rows } from '../../support/reported.ts';
 import { runs } from '../../support/runs.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
+import { unzip } from '../../support/zip.ts';
 
 let temp: Awaited<ReturnType<typeof makeTempFolder>>;
 beforeEach(async () => {
@@ -99,4 +100,23 @@ it('the workbook loses its settled orders with the CSV, and is removed with it',
   expect((await readCells(workbook)).map(([number]) => number)).toEqual(['2']);
   await refreshReport(temp.path, { open: 0 }, close('1', '2'));
   expect(await fixFilesIn(temp.path)).toEqual([]);
+});
+
+it('each cell of _error_check says what to do with it when it is selected, and takes any value', async () => {
+  const csv = join(temp.path, 'fix.csv');
+  const header = [...HEADER, '_error_message', '_error_check'];
+  const lines = [header, ['1', 'A', 'x', 'No', '01,000'], ['2', 'B', 'y', 'No', '01,000']];
+  await writeFile(csv, lines.map((row) => csvLine(row, { delimiter: ';', newline: '\n' })).join(''));
+  {
+    await using draft = await openFixWorkbook(temp.path, { path: csv, format: { type: 'csv', delimiter: ';' } });
+    await draft?.publish();
+  }
+  const parts = await unzip(await readFile(join(temp.path, 'dead-letters.xlsx')));
+  const xml = parts.get('xl/worksheets/sheet1.xml')?.toString() ?? '';
+  const [, tag = '', prompt = ''] =
+    /<\/sheetData><dataValidations count="1">(<dataValidation [^>]*? prompt="([^"]*)"[^>]*>)/.exec(xml) ?? [];
+  expect(tag).toMatch(/ sqref="E2:E3"\/>$/);
+  expect(tag).not.toContain(' type=');
+  expect(prompt).toMatch(/^Leave this cell as it is: .*&quot;confirmed&quot; only if _error_message says so/);
+  expect(prompt.length).toBeLessThanOrEqual(255);
 });

@@ -189,10 +189,13 @@ it('the lead says that the others are done', () => {
   expect(textOf(pageOf([one]))).not.toMatch(/The (?:other order is|others are) done/);
 });
 
-it('the step that says to correct orders says where a correction shows that waits for a pause', () => {
+it('the step that says to correct orders says what to do with _error_check, and where a correction shows that waits for a pause', () => {
   const said =
     'During a pause, the dashboard shows whether somebody sent a correction already: this page changes when po-sync has read it, but a copy or a download of this page does not.';
   expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).toContain(said);
+  expect(textOf(pageOf([dead(order(2), 'refused', '400', 'No')]))).toMatch(
+    /Leave _error_check as it is, unless a message says to write confirmed into it\./,
+  );
   expect(textOf(pageOf([dead(order(2), 'inDoubt', 'inDoubt', 'Unknown')]))).not.toContain(said);
 });
 
