@@ -16,3 +16,10 @@ it('docs/for-clerks.md has the rule for a held file in the words of the report a
   const text = page.replace(/\s+/g, ' ');
   for (const { does, so } of Object.values(HELD_RULE)) expect(text).toContain(`- ${does}: ${so}`);
 });
+
+it('docs/for-clerks.md says what is recorded of a discard, and that its reason is not', () => {
+  const [, part = ''] = /\n## An order is not wanted\n([\s\S]*?)\n## /.exec(page) ?? [];
+  expect(part.replace(/\s+/g, ' ')).toContain(
+    'po-sync records who discarded an order and when, and has no field for the reason: keep it where your team keeps such notes',
+  );
+});
