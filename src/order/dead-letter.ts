@@ -202,13 +202,10 @@ function firstPart(value: string, message: string): string {
 }
 
 /**
- * Why an order was held as incomplete: a row that was left out of it (`more`: so many others too), or one of another order
+ * Why an order was held as incomplete: a row that was left out of it, or one of another order (`more`: so many others too)
  * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held.
  */
-export type Lack = { what: string; row: string | undefined } & (
-  | { kind: 'left-out'; more: number }
-  | { kind: 'in-doubt' }
-);
+export type Lack = { kind: 'left-out' | 'in-doubt'; what: string; row: string | undefined; more: number };
 
 /** Reads why an order was held as incomplete from its problems. */
 export function lacksIn(problems: readonly { message: string }[]): Lack[] {
@@ -226,11 +223,13 @@ function lackIn(message: string): Lack | undefined {
   const [, what] = /^a row of this order may be missing: (.+?) and may belong to this order\. /s.exec(message) ?? [];
   if (what === undefined) {
     const [, row] = message.endsWith(ROW_SETTLED) ? (/^(line \d{1,15}) /.exec(message) ?? []) : [];
-    return row === undefined ? undefined : { kind: 'in-doubt', what: row, row };
+    return row === undefined ? undefined : { kind: 'in-doubt', what: row, row, more: 0 };
   }
   const [, here] = /, here (line \d{1,15}|\/\S+), waits for a person$/.exec(what) ?? [];
-  const line = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what) ? undefined : /\bline \d{1,15}\b/.exec(what)?.[0];
-  return { kind: 'in-doubt', what, row: here ?? line };
+  const isEarlier = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what);
+  const [own] = isEarlier ? [] : (/\bline \d{1,15}\b|(?<=^|at )\/\S+(?= has no| cannot)/.exec(what) ?? []);
+  const [, more = '0'] = / and (\d{1,15}) more wait for a person$/.exec(what) ?? [];
+  return { kind: 'in-doubt', what, row: here ?? own, more: Number(more) };
 }
 
 /** Orders that lack a row of each other, in both directions. */

@@ -108,3 +108,16 @@ export type FileShape = {
   bom?: boolean;
   newline?: '\n' | '\r\n' | '\r';
 };
+
+/** Whether a person added a record, without the columns that po-sync added. */
+export function isAdded({ fixTarget, line }: SourceRecord): boolean {
+  return fixTarget === undefined && line === undefined;
+}
+
+/** The sequence of two places in their file. */
+export function comparePlaces(one: string, other: string): number {
+  const [a, b] = [one, other].map((place) => /^line (\d{1,15})$/.exec(place)?.[1]);
+  return a === undefined || b === undefined ? POINTERS.compare(one, other) : Number(a) - Number(b);
+}
+
+const POINTERS = new Intl.Collator('en', { numeric: true });

@@ -80,12 +80,15 @@ export type TableReading = {
 
 /**
  * How objects become orders. `orders`: each is one; `repeated` contains, among others, every number that more than one
- * has. `rows`: those of one number are one order; `apart` as in a table. `shifted`: numbers in doubt, as in a table. `named`: of
- * a fix file, as in its summary.
+ * has. `rows`: those of one number are one order; `apart` as in a table. `shifted`: numbers in doubt, as in a table. `named`
+ * and `numbered`: of a fix file, as in its summary.
  */
 export type Objects =
   | { kind: 'orders'; repeated: NumberFilter; shifted: ReadonlyMap<string, string> }
-  | { kind: 'rows'; apart: NumberFilter; shifted: ReadonlyMap<string, string>; named: FixSummary['named'] };
+  | ({ kind: 'rows'; apart: NumberFilter; shifted: ReadonlyMap<string, string> } & Pick<
+      FixSummary,
+      'named' | 'numbered'
+    >);
 
 /** Where a JSON file contains its orders. */
 export type JsonLayout =

@@ -150,7 +150,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   const own = createOwnObjects(mapping, originals);
   const repeats = watchRepeats(Math.min(LIMITS.records, bytes / LEAST_OBJECT));
   const rows = watchRows(bytes, mapping);
-  const [named, twins] = [new Map<string, string>(), new Map<string, string>()];
+  const [named, twins, numbered] = [new Map<string, string>(), new Map<string, string>(), new Set<string>()];
   const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
   const isFixFile = own.hasErrorKeys;
@@ -165,8 +165,8 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     if (record === undefined) return;
     watch.records += 1;
     const { value, ...facts } = record;
-    const here = object.pointer || `line ${object.line}`;
-    if (facts.fixTarget && !isOfOtherBatch(facts, originals)) named.set(facts.fixTarget.place, here);
+    const place = isOfOtherBatch(facts, originals) ? undefined : facts.fixTarget?.place;
+    if (place !== undefined) named.set(place, object.pointer || `line ${object.line}`);
     // What is no object ends the run of rows above it.
     if (!isObject(value)) {
       rows.look({}, '', object);
@@ -174,6 +174,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     }
     const found = find(value, mapping.fields.purchaseOrderNumber);
     const number = textOf(found.value) ?? '';
+    if (place !== undefined && number.trim() !== '') numbered.add(place);
     if (found.value !== undefined) watch.hasNumbers = true;
     ends.first ??= number;
     ends.last = number;
@@ -200,7 +201,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
     if (row === undefined) return { kind: 'orders', repeated: repeats.found(), shifted: doubted };
     if (order !== undefined) throw mixed(order, row);
     const { apart, shifted } = rows.found();
-    return { kind: 'rows', apart, shifted: new Map([...doubted, ...shifted]), named };
+    return { kind: 'rows', apart, shifted: new Map([...doubted, ...shifted]), named, numbered };
   }
 
   return watch;

@@ -1,26 +1,36 @@
-import { fileTitle } from '../order/batch.ts';
-import type { SourceRecord } from '../order/record.ts';
-import { shorten } from '../order/text.ts';
+import { isAdded, type SourceRecord } from '../order/record.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
-import { firstBeyond, isAdded, type LooseRows, placesIn, rowsBeside, rowsOf } from './order-places.ts';
+import {
+  type Answers,
+  type Away,
+  itemOf,
+  type LooseRows,
+  MOST_NAMED,
+  placesIn,
+  rowsBeside,
+  whereIs,
+} from './order-places.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
  * letters say what was in doubt there.
  */
-export function wereApart(rows: readonly { record: SourceRecord }[], originals: Originals): boolean {
+export function wereApart(
+  upper: readonly { record: SourceRecord }[],
+  lower: readonly { record: SourceRecord }[],
+  { originals, loose }: { originals: Originals; loose: LooseRows },
+): boolean {
   const { records, incomplete, doubted } = originals;
+  const rows = [...upper, ...lower];
   if (doubted === undefined || rows.some(({ record }) => isOfOtherBatch(record, originals))) return false;
   const places = rows.map(({ record }) => placeNamedBy(record) ?? '');
   const doubts = places.flatMap((place) => incomplete.get(place) ?? []);
-  const wereNear = doubts.some(({ kind, row = '' }) => kind === 'in-doubt' && places.includes(row));
+  const areLoose = loose.next(places[upper.length - 1] ?? '', 1) === (places[upper.length] ?? '');
+  const wereNear = areLoose || doubts.some(({ kind, row = '' }) => kind === 'in-doubt' && places.includes(row));
   return !wereNear && places.every((place) => records.has(place));
 }
-
-/** Missing rows of an order that its messages name. */
-const MOST_NAMED = 10;
 
 /**
  * The rows that were in the fix file with rows of this order, and are not in it now, if nobody confirmed that. `named`:
@@ -55,6 +65,13 @@ export function missingRows(
   return texts;
 }
 
+/** The places of the rows that were one order with those at `places`, in this fix file or in an earlier one. */
+function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): string[] {
+  // An order of many rows has one list for all of them.
+  const lists = new Set([...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]));
+  return [...new Set([...lists].flatMap((list) => [...list]))];
+}
+
 /**
  * The records of an order, those that a person added as the rows that the order lacks, or may lack, where they have the
  * same article and quantity: so each of those rows becomes this order only, and needs nobody any more. Not one that came
@@ -66,7 +83,7 @@ export function withAddedRows(
   { at, numbered, loose }: { at: Columns['at'] | undefined; loose: LooseRows } & Pick<Answers, 'numbered'>,
 ): readonly SourceRecord[] {
   if (originals === undefined || !records.some(isAdded)) return records;
-  const { batch, records: known, incomplete } = originals;
+  const { batch, records: known, incomplete, open, orders } = originals;
   const places = placesIn(records, originals);
   const lacks = [...places].flatMap((place) => incomplete.get(place) ?? []);
   const wanted = new Set([...rowsOf(places, originals), ...lacks.flatMap(({ row }) => row ?? [])]);
@@ -84,47 +101,21 @@ export function withAddedRows(
     return true;
   }
   for (const place of wanted) has(place);
-  // Each row that is in the order now may have the next one, too.
-  for (const { row, away } of rowsBeside(places, originals)) firstBeyond(row, away, { loose, isPassed: has });
+  // Each row that is in the order now may have the next one, too. One that nobody has to decide on is between them.
+  const isOver = (place: string) => numbered?.has(place) !== true && !open.has(place) && !orders.has(place);
+  const isPassed = (place: string) => has(place) || isOver(place);
+  for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered }))
+    firstBeyond(row, away, { loose, isPassed });
   return all;
 }
 
-/** Article and quantity of a row as they were written. */
-function itemOf(record: SourceRecord | undefined, at: Columns['at'] | undefined): string | undefined {
-  if (record?.kind !== 'row' || at?.articleCode === undefined || at.quantity === undefined) return undefined;
-  return [record.cells[at.articleCode], record.cells[at.quantity]].map((cell = '') => cell.trim()).join('\n');
-}
-
-/** A row that may belong to an order that was held for it, while nobody says where that row belongs. */
-export function unansweredDoubt(
-  records: readonly SourceRecord[],
-  originals: Originals | undefined,
-  { numbered, named, loose }: Answers & { loose: LooseRows },
+/** Where the order with rows at `places` ends on that side: the first row that it does not have; undefined if that is no loose row. */
+function firstBeyond(
+  row: string,
+  away: Away,
+  { loose, isPassed }: { loose: LooseRows; isPassed: (place: string) => boolean },
 ): string | undefined {
-  if (originals === undefined) return undefined;
-  const { incomplete, open, orders } = originals;
-  const places = placesIn(records, originals);
-  const lacks = [...places].flatMap((place) => incomplete.get(place) ?? []);
-  // Where the row is not known any more, one that a person added can be it.
-  const unknown = lacks.find(({ kind, row }) => kind === 'in-doubt' && row === undefined);
-  if (unknown !== undefined && !records.some(isAdded)) return unknown.what;
-  const isElsewhere = (place: string) => !places.has(place) && numbered?.has(place) === true;
-  const isOpen = (place: string) => !places.has(place) && (open.has(place) || orders.has(place));
-  const isPassed = (place: string) => !isElsewhere(place) && !isOpen(place);
-  for (const { row, away } of rowsBeside(places, originals)) {
-    const at = firstBeyond(row, away, { loose, isPassed });
-    if (at !== undefined && !isElsewhere(at)) return `${whereIs(at, originals, named)} waits for a person`;
-  }
-  return undefined;
-}
-
-/** What the fix file says of the rows of its batch. */
-type Answers = { [Key in 'numbered' | 'named']: FixSummary[Key] | undefined };
-
-/** A row of the batch in words; `named` has its place in this file if it is in it. `lackIn` reads it. */
-function whereIs(place: string, originals: Originals, named: FixSummary['named'] | undefined): string {
-  const record = originals.records.get(place);
-  const cells = record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
-  const here = named?.get(place);
-  return `${place} of ${fileTitle(originals)} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
+  let at: string | undefined = row;
+  while (at !== undefined && isPassed(at)) at = loose.next(at, away);
+  return at;
 }

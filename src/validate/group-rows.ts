@@ -10,9 +10,9 @@ import type { FixSummary } from '../parse/fix-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
 import type { Originals } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
-import { missingRows, unansweredDoubt, wereApart, withAddedRows } from './fixed-order.ts';
+import { missingRows, wereApart, withAddedRows } from './fixed-order.ts';
 import type { LateRecords } from './late-records.ts';
-import { type LooseRows, looseRowsIn } from './order-places.ts';
+import { type LooseRows, looseRowsIn, unansweredDoubts } from './order-places.ts';
 import { problemOf } from './problem.ts';
 import { correctedTwice, hasOneArticleTwice, repeatedRow } from './repeated-row.ts';
 
@@ -29,7 +29,7 @@ type Group = { rows: CheckedRow[]; doubt?: string | undefined; beside?: Set<stri
 
 export type GroupOptions = {
   reading: Pick<TableReading, 'apart' | 'shifted' | 'originals' | 'fixSummary'> &
-    Partial<Pick<TableReading, 'columns'> & Pick<FixSummary, 'named'>>;
+    Partial<Pick<TableReading, 'columns'> & Pick<FixSummary, 'named' | 'numbered'>>;
   /** Checks a row again that was kept until the end. */
   check(record: SourceRecord): CheckedRow;
   mapping: Mapping;
@@ -44,7 +44,7 @@ const PAGE = 500;
 export function groupRows({ reading, check, mapping, late }: GroupOptions): RowGroups {
   const { apart, shifted, ...given } = reading;
   const rules = { ...given, loose: looseRowsIn(given.originals) };
-  const doubts = createDoubts(rules.originals);
+  const doubts = createDoubts(rules);
   let current: Group | undefined;
   let ordinal = 0;
 
@@ -102,14 +102,14 @@ export function groupRows({ reading, check, mapping, late }: GroupOptions): RowG
 }
 
 /** Puts the neighbors of rows in doubt that may belong to them. Returns each group after the one below it is known. */
-function createDoubts(originals: Originals | undefined) {
+function createDoubts({ originals, loose }: { originals?: Originals; loose: LooseRows }) {
   let above: Group | undefined;
   let hasOrder = false;
 
   function compare(upper: Group, lower: Group): void {
     const [looseAbove, looseBelow] = [looseOf(upper), looseOf(lower)];
     if (looseAbove === undefined) hasOrder = true;
-    if (originals && wereApart([...upper.rows, ...lower.rows], originals)) return;
+    if (originals && wereApart(upper.rows, lower.rows, { originals, loose })) return;
     if (looseBelow && !looseAbove) doubt(upper, looseBelow.reason, lower);
     if (looseAbove && !looseBelow && (looseAbove.isBoth || !hasOrder)) doubt(lower, looseAbove.reason, upper);
     // Merged cells: each row below the first one may belong to the order above them all.
@@ -149,12 +149,13 @@ function orderOf(
   group: readonly CheckedRow[],
   found: string | undefined,
   ordinal: number,
-  { mapping, originals, fixSummary, named = fixSummary?.named, columns, loose }: OrderRules,
+  { mapping, originals, fixSummary, columns, loose, ...answers }: OrderRules,
 ): CheckedOrder {
   const rows = withoutHeading(group);
   const given = rows.map(({ record }) => record);
-  const numbered = fixSummary?.numbered;
-  const records = withAddedRows(given, originals, { at: columns?.at, numbered, loose });
+  const { named, numbered } = fixSummary ?? answers;
+  const at = columns?.at;
+  const records = withAddedRows(given, originals, { at, numbered, loose });
   const items = rows.flatMap(({ item }) => item ?? []);
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
@@ -163,8 +164,8 @@ function orderOf(
   const twice = correctedTwice(records);
   const missing = missingRows(records, originals, named);
   const isConfirmed = records.every((record) => record.isConfirmed);
-  const doubt = isConfirmed ? undefined : (found ?? unansweredDoubt(records, originals, { numbered, named, loose }));
-  const isSound = doubt === undefined && repeat === undefined && twice === undefined && missing.length === 0;
+  const doubts = isConfirmed ? [] : unansweredDoubts(records, found, { originals, numbered, named, loose, at });
+  const isSound = doubts.length === 0 && repeat === undefined && twice === undefined && missing.length === 0;
   const wanted = rows.flatMap(({ item, ifWanted }) => item ?? ifWanted ?? []);
   const isComplete = wanted.length === rows.length && wanted.length <= LIMITS.items && isSound;
   const order = { purchaseOrderNumber: number, orderState: PURCHASE_ORDER.state, items: wanted };
@@ -174,7 +175,7 @@ function orderOf(
   if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
   if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
   problems.push(...missing.map((what) => problemOf('fix-row-missing', place, '', '', what)));
-  if (doubt !== undefined) problems.push(problemOf('row-in-doubt', place, '', '', doubt));
+  problems.push(...doubts.map((doubt) => problemOf('row-in-doubt', place, '', '', doubt)));
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   const read = { ...keptAsRead(rows.map(itemAsRead)), ...(isComplete && { ifWanted: order }) };
   return { ordinal, number, place: faulty, records, valid: false, problems, ...read };

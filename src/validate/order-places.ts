@@ -1,5 +1,9 @@
+import { fileTitle } from '../order/batch.ts';
 import type { Lack } from '../order/dead-letter.ts';
-import type { SourceRecord } from '../order/record.ts';
+import { comparePlaces, isAdded, type SourceRecord } from '../order/record.ts';
+import { shorten } from '../order/text.ts';
+import type { Columns } from '../parse/columns.ts';
+import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 
 /** The places of records in the batch that they correct. */
@@ -7,23 +11,13 @@ export function placesIn(records: readonly SourceRecord[], originals: Originals)
   return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
 }
 
-/** The places of the rows that were one order with those at `places`, in this fix file or in an earlier one. */
-export function rowsOf(places: ReadonlySet<string>, { orders, together }: Originals): string[] {
-  // An order of many rows has one list for all of them.
-  const lists = new Set([...places].flatMap((place) => [orders.get(place) ?? [], together.get(place) ?? []]));
-  return [...new Set([...lists].flatMap((list) => [...list]))];
-}
-
-/** Whether a person added a record, without the columns that po-sync added. */
-export function isAdded({ fixTarget, line }: SourceRecord): boolean {
-  return fixTarget === undefined && line === undefined;
-}
-
 /**
  * The rows without an order number of a batch that is corrected, in the sequence of its file. Of several below each other,
  * as where cells were merged, each may belong to the order next to them all: one that took the first may have the next.
  */
 export type LooseRows = {
+  /** Whether the row at `place` had no number. */
+  has(place: string): boolean;
   /** The next row without a number, away from the order; undefined where another row is next. */
   next(place: string, away: Away): string | undefined;
 };
@@ -33,46 +27,104 @@ export type Away = 1 | -1;
 
 /** Reads the rows without a number from the dead letters of the batch, also closed ones. */
 export function looseRowsIn(originals: Pick<Originals, 'formers'> | undefined): LooseRows {
-  const found = [...(originals?.formers ?? [])].flatMap(([place, { number }]) => {
-    const line = lineOf(place);
-    return line === undefined ? [] : [{ place, line, isLoose: number === '' }];
-  });
-  found.sort((one, other) => one.line - other.line);
+  const found = [...(originals?.formers ?? [])].map(([place, { number }]) => ({ place, isLoose: number === '' }));
+  found.sort((one, other) => comparePlaces(one.place, other.place));
   const at = new Map(found.map(({ place }, i) => [place, i]));
+  const looseAt = (index: number | undefined) =>
+    index !== undefined && found[index]?.isLoose ? found[index].place : undefined;
   return {
+    has: (place) => looseAt(at.get(place)) !== undefined,
     next(place, away) {
       const index = at.get(place);
-      const one = index === undefined ? undefined : found[index + away];
-      return one?.isLoose ? one.place : undefined;
+      return looseAt(index === undefined ? undefined : index + away);
     },
   };
 }
 
-/** The rows that put the order with rows at `places` in doubt, with the side on which each is. */
+/**
+ * The rows that may belong to the order with rows at `places`, each with the side on which it is: those that put the order
+ * in doubt, and those below its own rows that had no number.
+ */
 export function rowsBeside(
   places: ReadonlySet<string>,
-  { incomplete }: { incomplete: ReadonlyMap<string, readonly Lack[]> },
+  { incomplete, loose, numbered }: Pick<Originals, 'incomplete'> & Pick<Answers, 'numbered'> & { loose: LooseRows },
 ): { row: string; away: Away }[] {
-  return [...places].flatMap((place) =>
-    (incomplete.get(place) ?? []).flatMap(({ kind, row }) => {
-      if (kind !== 'in-doubt' || row === undefined) return [];
-      return [{ row, away: (lineOf(row) ?? 0) >= (lineOf(place) ?? 0) ? (1 as const) : (-1 as const) }];
-    }),
-  );
+  return [...places].flatMap((place) => {
+    const inDoubt = (incomplete.get(place) ?? []).flatMap(({ kind, row }) =>
+      kind === 'in-doubt' && row !== undefined ? [row] : [],
+    );
+    const rows = inDoubt.map((row) => ({ row, away: comparePlaces(row, place) < 0 ? (-1 as const) : (1 as const) }));
+    return loose.has(place) && numbered?.has(place) ? [...rows, { row: place, away: 1 as const }] : rows;
+  });
 }
 
-/** Where the order with rows at `places` ends on that side: the first row that it does not have; undefined if that is no loose row. */
-export function firstBeyond(
-  row: string,
-  away: Away,
-  { loose, isPassed }: { loose: LooseRows; isPassed: (place: string) => boolean },
-): string | undefined {
-  let at: string | undefined = row;
-  while (at !== undefined && isPassed(at)) at = loose.next(at, away);
-  return at;
+/** Missing rows of an order that its messages name. */
+export const MOST_NAMED = 10;
+
+/**
+ * Why rows may be missing in an order, while nobody says where they belong. `found`: because of a row next to it in this
+ * file. Each row that this file does not have is named or counted: nothing else is known of it when this file is corrected.
+ */
+export function unansweredDoubts(
+  records: readonly SourceRecord[],
+  found: string | undefined,
+  { originals, numbered, named, loose, at }: Answers & { originals: Originals | undefined; loose: LooseRows; at: At },
+): string[] {
+  if (originals === undefined) return found === undefined ? [] : [found];
+  const { incomplete, open, orders } = originals;
+  const places = placesIn(records, originals);
+  const isElsewhere = (place: string) => !places.has(place) && numbered?.has(place) === true;
+  const isOpen = (place: string) => !places.has(place) && (open.has(place) || orders.has(place));
+  const waiting = new Set<string>();
+  for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered })) {
+    let next: string | undefined = row;
+    for (; next !== undefined && !isElsewhere(next); next = loose.next(next, away)) if (isOpen(next)) waiting.add(next);
+  }
+  const here = [...waiting].find((place) => named?.has(place));
+  const gone = [...waiting].filter((place) => named?.has(place) !== true);
+  const near = found ?? (here && `${whereIs(here, originals, named)} waits for a person`);
+  const left = gone.slice(0, MOST_NAMED).map((place, i) => {
+    const more = i === MOST_NAMED - 1 ? gone.length - MOST_NAMED : 0;
+    return `${whereIs(place, originals, named)} ${more > 0 ? `and ${more} more wait` : 'waits'} for a person`;
+  });
+  const lacks = new Map([...places].flatMap((place) => incomplete.get(place) ?? []).map((lack) => [lack.what, lack]));
+  return [...new Set([near ?? [], left, stillLost([...lacks.values()], records.filter(isAdded), at)].flat())];
 }
 
-function lineOf(place: string): number | undefined {
-  const [, line] = /^line (\d{1,15})$/.exec(place) ?? [];
-  return line === undefined ? undefined : Number(line);
+/** Rows that are not known any more: those that a person added can be them, first each one with the same item. */
+function stillLost(lacks: readonly Lack[], added: readonly SourceRecord[], at: At): string[] {
+  const lost = lacks.filter(({ kind, row }) => kind === 'in-doubt' && row === undefined);
+  let others = 0;
+  for (const record of added) {
+    const item = itemOf(record, at)?.split('\n');
+    const index = lost.findIndex(({ what, more }) => {
+      const [, cells = ''] = /\((.*)\) waits for a person$/s.exec(what) ?? [];
+      return more === 0 && item?.every((cell) => cells.split(', ').includes(cell));
+    });
+    if (index < 0) others += 1;
+    else lost.splice(index, 1);
+  }
+  return lost.flatMap(({ what, more }) => {
+    others -= 1 + more;
+    return others < 0 ? [what] : [];
+  });
+}
+
+/** Article and quantity of a row as they were written. */
+export function itemOf(record: SourceRecord | undefined, at: At): string | undefined {
+  if (record?.kind !== 'row' || at?.articleCode === undefined || at.quantity === undefined) return undefined;
+  return [record.cells[at.articleCode], record.cells[at.quantity]].map((cell = '') => cell.trim()).join('\n');
+}
+
+type At = Columns['at'] | undefined;
+
+/** What the fix file says of the rows of its batch. */
+export type Answers = { [Key in 'numbered' | 'named']: FixSummary[Key] | undefined };
+
+/** A row of the batch in words; `named` has its place in this file if it is in it. `lackIn` reads it. */
+export function whereIs(place: string, originals: Originals, named: FixSummary['named'] | undefined): string {
+  const record = originals.records.get(place);
+  const cells = record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
+  const here = named?.get(place);
+  return `${place} of ${fileTitle(originals)} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
 }

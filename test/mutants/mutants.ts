@@ -1541,8 +1541,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the hold of a row that is corrected twice',
     file: 'src/validate/group-rows.ts',
-    find: 'doubt === undefined && repeat === undefined && twice === undefined',
-    replace: 'doubt === undefined && repeat === undefined',
+    find: 'doubts.length === 0 && repeat === undefined && twice === undefined',
+    replace: 'doubts.length === 0 && repeat === undefined',
     tests: ['test/validate/fix-file-rewritten.test.ts'],
   },
   {
@@ -1794,7 +1794,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'knowing the rows that were separated from an order in an earlier fix file',
-    file: 'src/validate/order-places.ts',
+    file: 'src/validate/fixed-order.ts',
     find: ', together.get(place) ?? []]',
     replace: ', []]',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
@@ -1816,14 +1816,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'holding an order that comes back without the row that may belong to it',
     file: 'src/validate/group-rows.ts',
-    find: 'found ?? unansweredDoubt(records, originals, { numbered, named, loose })',
-    replace: 'found',
+    find: 'isConfirmed ? [] : unansweredDoubts(records, found, { originals, numbered, named, loose, at })',
+    replace: 'isConfirmed || found === undefined ? [] : [found]',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
   },
   {
     without: 'neighbors in the batch, which those in a fix file are not',
     file: 'src/validate/group-rows.ts',
-    find: 'if (originals && wereApart([...upper.rows, ...lower.rows], originals)) return;',
+    find: 'if (originals && wereApart(upper.rows, lower.rows, { originals, loose })) return;',
     replace: '',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
   },

@@ -209,6 +209,91 @@ describe('an order of several rows', () => {
     });
   });
 
+  describe('next to several rows without a number below each other', () => {
+    const file = `${HEADER}\nPO-1,A-1,1\n,B-2,2\n,C-3,3\n,D-4,4\nPO-2,E-5,5\n`;
+    /** The rows of the fix file with these articles, some of them with a number. */
+    function chosen(articles: string[], numbers: Record<string, string> = {}): Rows {
+      const { header, rows } = rowsOf(round?.written().text ?? '');
+      const numbered = rows.map((row) => (row[1] && numbers[row[1]] ? row.with(0, numbers[row[1]] ?? '') : row));
+      return { header, rows: numbered.filter((row) => articles.includes(row[1] ?? '')) };
+    }
+    const withAdded = ({ header, rows }: Rows, ...added: string[][]): string =>
+      textOf({ header, rows: [...rows, ...added.map((row) => [...row, ...header.slice(row.length).map(() => '')])] });
+
+    test('is not sent with fewer rows added than were left out of an earlier fix file', async () => {
+      round = await openFixRound(file, ERP);
+      const first = await round.drops(textOf(chosen(['A-1', 'B-2'], { 'B-2': 'PO-1' })));
+      expect(first.sent).toEqual([{ 'PO-1': ['2 row-in-doubt', '2 row-in-doubt'] }]);
+      expect(first.messages[0]).toContain('line 4 of "orders of May.csv" (, C-3, 3) waits for a person and');
+      const half = await round.drops(withAdded(chosen(['A-1', 'B-2']), ['PO-1', 'C-3', '3']));
+      expect(half.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      expect(half.messages[0]).toContain('line 5 of "orders of May.csv" (, D-4, 4) waits for a person and');
+      const all = await round.drops(withAdded(chosen(['A-1', 'B-2', 'C-3']), ['PO-1', 'D-4', '4']));
+      expect(all.sent).toEqual([order('PO-1', ['A-1', 1], ['B-2', 2], ['C-3', 3], ['D-4', 4])]);
+    });
+
+    test('is held for those that are not in the fix file, also where the next one is', async () => {
+      round = await openFixRound(file, ERP);
+      await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'B-2': 'PO-1' })));
+      const second = await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'C-3': 'PO-1' })));
+      expect(second.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      expect(second.messages[0]).toContain('line 5 of "orders of May.csv" (, D-4, 4) waits for a person');
+    });
+
+    test.each([
+      ['not in the fix file', ['A-1', 'B-2']],
+      ['in the fix file without a number', ['A-1', 'B-2', 'C-3', 'D-4']],
+    ])('one of them is not sent under its own number while those below it are %s', async (_, articles) => {
+      round = await openFixRound(file, ERP);
+      const { sent } = await round.drops(textOf(chosen(articles, { 'B-2': 'PO-9' })));
+      const doubts = articles.includes('C-3') ? ['3 row-in-doubt'] : ['3 row-in-doubt', '3 row-in-doubt'];
+      expect(sent.slice(0, 2)).toEqual([order('PO-1', ['A-1', 1]), { 'PO-9': doubts }]);
+      // One without a number says only that.
+      if (articles.includes('C-3'))
+        expect(sent.slice(2)).toEqual([{ '': ['4 PO_NO missing'] }, { '': ['5 PO_NO missing'] }]);
+      await round[Symbol.asyncDispose]();
+      round = await openFixRound(file, ERP);
+      const numbers = { 'B-2': 'PO-9', 'C-3': 'PO-9', 'D-4': 'PO-8' };
+      const all = await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3', 'D-4', 'E-5'], numbers)));
+      expect(all.sent.slice(1, 3)).toEqual([order('PO-9', ['B-2', 2], ['C-3', 3]), order('PO-8', ['D-4', 4])]);
+    });
+
+    test('is sent with the added ones below one that was discarded', async () => {
+      round = await openFixRound(file, ERP);
+      const list = path.join(round.written().folder, 'dead-letters.json');
+      const letters = JSON.parse(await readFile(list, 'utf8')) as { location: { line: number } }[];
+      const closed = { at: '2026-11-21T08:00:00.000Z', by: 'discard' };
+      await writeFile(list, JSON.stringify(letters.map((one) => (one.location.line === 3 ? { ...one, closed } : one))));
+      const own = chosen(['A-1']);
+      const half = await round.drops(withAdded(own, ['PO-1', 'C-3', '3']));
+      expect(half.messages).toEqual([expect.stringContaining('line 5 of "orders of May.csv" (, D-4, 4) waits')]);
+      const all = await round.drops(withAdded(own, ['PO-1', 'C-3', '3'], ['PO-1', 'D-4', '4']));
+      expect(all.sent).toEqual([order('PO-1', ['A-1', 1], ['C-3', 3], ['D-4', 4])]);
+    });
+
+    test('is sent in rows of JSON when all have a number, as the messages say, and not before', async () => {
+      const items = [...'ABCD'].map((letter, at) => ({ PO_NO: at === 0 ? 'PO-1' : '', MATNR: letter, MENGE: at + 1 }));
+      const json = JSON.stringify([...items, { PO_NO: 'PO-2', MATNR: 'E', MENGE: 5 }]);
+      const numbered = (...numbers: string[]) => {
+        const rows = JSON.parse(round?.written().text ?? '') as { PO_NO: string }[];
+        return JSON.stringify(rows.map((row, at) => ({ ...row, PO_NO: numbers[at] ?? row.PO_NO })));
+      };
+      round = await openFixRound(json, ERP);
+      const one = await round.drops(JSON.stringify(JSON.parse(numbered('PO-1', 'PO-1')).slice(0, 2)));
+      expect(one.messages).toEqual(
+        [2, 3].map((at) => expect.stringContaining(`missing: /${at} of "orders of May.csv" (`)),
+      );
+      await round[Symbol.asyncDispose]();
+      round = await openFixRound(json, ERP);
+      const { sent } = await round.drops(numbered('PO-1', 'PO-1', 'PO-9', 'PO-9'));
+      expect(sent).toEqual([
+        order('PO-1', ['A', 1], ['B', 2]),
+        order('PO-9', ['C', 3], ['D', 4]),
+        order('PO-2', ['E', 5]),
+      ]);
+    });
+  });
+
   describe('whose rows were separated', () => {
     const file = `${HEADER}\nPO-4,D-7,4 x\nPO-4,D-8,4\n`;
     const whole = order('PO-4', ['D-7', 4], ['D-8', 4]);
