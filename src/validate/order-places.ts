@@ -43,18 +43,18 @@ export function looseRowsIn(originals: Pick<Originals, 'formers'> | undefined): 
 
 /**
  * The rows that may belong to the order with rows at `places`, each with the side on which it is: those that put the order
- * in doubt, and those below its own rows that had no number.
+ * in doubt, and those beside its own rows that had no number.
  */
 export function rowsBeside(
   places: ReadonlySet<string>,
   { incomplete, loose, numbered }: Pick<Originals, 'incomplete'> & Pick<Answers, 'numbered'> & { loose: LooseRows },
 ): { row: string; away: Away }[] {
   return [...places].flatMap((place) => {
-    const inDoubt = (incomplete.get(place) ?? []).flatMap(({ kind, row }) =>
-      kind === 'in-doubt' && row !== undefined ? [row] : [],
-    );
+    const lacks = incomplete.get(place) ?? [];
+    const inDoubt = lacks.flatMap(({ kind, row }) => (kind === 'in-doubt' && row !== undefined ? row : []));
     const rows = inDoubt.map((row) => ({ row, away: comparePlaces(row, place) < 0 ? (-1 as const) : (1 as const) }));
-    return loose.has(place) && numbered?.has(place) ? [...rows, { row: place, away: 1 as const }] : rows;
+    const own = loose.has(place) && numbered?.has(place) ? ([1, -1] as const) : [];
+    return [...rows, ...own.map((away) => ({ row: place, away }))];
   });
 }
 

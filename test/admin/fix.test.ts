@@ -465,6 +465,14 @@ it('of rows below each other without a number, none is left behind when the orde
     expect(page).toMatch(text);
   expect((await person.page(pathOf(idOfLine.get(8)))).text).toMatch(/This row may belong to <a [^>]*>M-3<\/a>/);
 
+  // Entered in one row after the other, its own number sends none of them alone.
+  for (const line of [7, 8]) {
+    const path = pathOf(idOfLine.get(line));
+    const own = { ...fieldsIn((await person.page(path)).text), 'v.0.0': 'M-9', do: 'send' };
+    const answer = plain(await (await person.submit(`${path}/fix`, own)).text());
+    expect(answer).toMatch(`Not sent.`);
+    expect(answer).toMatch(`line ${15 - line} of`);
+  }
   const half = await correct('M-3', [['F', '6']], 'check');
   expect(half).toMatch(/may be missing: line 8 of (?:"|&quot;)\S+ \(, NEW, G, 7\) waits for a person/);
   expect(half).not.toContain('can be sent');

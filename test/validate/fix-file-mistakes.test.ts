@@ -258,6 +258,13 @@ describe('an order of several rows', () => {
       expect(all.sent.slice(1, 3)).toEqual([order('PO-9', ['B-2', 2], ['C-3', 3]), order('PO-8', ['D-4', 4])]);
     });
 
+    test('one of them is not sent under its own number while those above it wait', async () => {
+      round = await openFixRound(file, ERP);
+      const { sent, messages } = await round.drops(textOf(chosen(['D-4'], { 'D-4': 'PO-9' })));
+      expect(sent).toEqual([{ 'PO-9': ['2 row-in-doubt', '2 row-in-doubt'] }]);
+      expect(messages[0]).toContain('line 4 of "orders of May.csv" (, C-3, 3) waits for a person');
+    });
+
     test('is sent with the added ones below one that was discarded', async () => {
       round = await openFixRound(file, ERP);
       const list = path.join(round.written().folder, 'dead-letters.json');
