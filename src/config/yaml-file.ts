@@ -105,7 +105,7 @@ function sentence(error: YAMLError, text: string): { message: string; hint?: str
   if (code === 'DUPLICATE_KEY') {
     return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} is repeated here` };
   }
-  const wording = WORDINGS[code];
+  const wording = WORDINGS[message.startsWith('Sequence item without') ? 'BAD_INDENT' : code];
   if (wording !== undefined) return wording;
   return {
     message: isTooDeep(error) ? 'is nested too deeply' : `is not valid YAML: ${message}`,

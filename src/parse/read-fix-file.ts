@@ -122,6 +122,11 @@ export function isOfOtherBatch({ fixTarget }: FixFacts, originals: Originals | u
   return fixTarget !== undefined && fixTarget.batch !== originals?.batch;
 }
 
+/** The places of records in the batch that they correct. */
+export function placesIn(records: readonly SourceRecord[], originals: Originals): Set<string> {
+  return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
+}
+
 /**
  * A field of a record that came back. `was`: undefined if that is not known. `mayBeChanged`: a program may have.
  * `code`: what was wrong with the record.
@@ -192,7 +197,6 @@ export function guessedReadings(code: string | undefined, now: string, isQuantit
 }
 
 export const unchanged = (readings: string): string => `${readings}, and is unchanged since it was held`;
-
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 export function quoted(text: string): string {

@@ -1,17 +1,8 @@
 import { isAdded, type SourceRecord } from '../order/record.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
-import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
-import {
-  type Answers,
-  type Away,
-  itemOf,
-  type LooseRows,
-  MOST_NAMED,
-  placesIn,
-  rowsBeside,
-  whereIs,
-} from './order-places.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy, placesIn } from '../parse/read-fix-file.ts';
+import { type Answers, type Away, itemOf, type LooseRows, MOST_NAMED, rowsBeside, whereIs } from './order-places.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead

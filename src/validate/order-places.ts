@@ -4,12 +4,7 @@ import { comparePlaces, isAdded, type SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
-import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
-
-/** The places of records in the batch that they correct. */
-export function placesIn(records: readonly SourceRecord[], originals: Originals): Set<string> {
-  return new Set(records.flatMap((record) => (isOfOtherBatch(record, originals) ? [] : (placeNamedBy(record) ?? []))));
-}
+import { type Originals, placesIn } from '../parse/read-fix-file.ts';
 
 /**
  * The rows without an order number of a batch that is corrected, in the sequence of its file. Of several below each other,
@@ -49,13 +44,16 @@ export function rowsBeside(
   places: ReadonlySet<string>,
   { incomplete, loose, numbered }: Pick<Originals, 'incomplete'> & Pick<Answers, 'numbered'> & { loose: LooseRows },
 ): { row: string; away: Away }[] {
-  return [...places].flatMap((place) => {
+  const isOwn = (one = '') => places.has(one) && loose.has(one) && numbered?.has(one);
+  const all = [...places].flatMap((place) => {
     const lacks = incomplete.get(place) ?? [];
     const inDoubt = lacks.flatMap(({ kind, row }) => (kind === 'in-doubt' && row !== undefined ? row : []));
     const rows = inDoubt.map((row) => ({ row, away: comparePlaces(row, place) < 0 ? (-1 as const) : (1 as const) }));
-    const own = loose.has(place) && numbered?.has(place) ? ([1, -1] as const) : [];
-    return [...rows, ...own.map((away) => ({ row: place, away }))];
+    const ends = ([1, -1] as const).filter((away) => isOwn(place) && !isOwn(loose.next(place, away)));
+    return [...rows, ...ends.map((away) => ({ row: place, away }))];
   });
+  // An order of many rows has one of them for all.
+  return [...new Map(all.map((one) => [`${one.away} ${one.row}`, one])).values()];
 }
 
 /** Missing rows of an order that its messages name. */

@@ -72,6 +72,8 @@ it('reports a wrong indentation once, with what to do', () => {
   expect(readYaml('x:\n  y: 1\n   z: 2\n').faults).toEqual([expect.objectContaining({ line: 2, column: 6, hint })]);
   const message = 'this is not indented like the rest of its level';
   expect(readYaml('a:\n    b: 1\n   c: 2\n').faults).toEqual([expect.objectContaining({ line: 3, message, hint })]);
+  const list = 'sources:\n  - name: a\n   type: inbox\n';
+  expect(readYaml(list).faults).toEqual([expect.objectContaining({ line: 3, message, hint })]);
 });
 
 it('reports a tab as the only fault, because what follows it is misread', () => {
