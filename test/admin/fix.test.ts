@@ -503,6 +503,14 @@ it('of rows below each other without a number, none is left behind when the orde
   await until('M-2 lacks none of them', async () => (await correct('M-2', [], 'check')).includes('It can be sent.'));
 });
 
+it('rows without a number with an empty line between them lead to the order above them, and it to each', async () => {
+  const ids = await drop('gap.csv', `${HEAD}\nGAP-1,NEW,A,1\n,NEW,B,2\n\n,NEW,C,3\nGAP-2,NEW,D,4\n`);
+  const { text } = await person.page(pathOf(ids.get('GAP-1')));
+  for (const line of [3, 5]) expect(text).toContain(`>Line ${line}</a>, without an order number`);
+  // The last one has this id.
+  expect((await person.page(pathOf(ids.get('')))).text).toMatch(/This row may belong to <a [^>]*>GAP-1<\/a>/);
+});
+
 it('what was changed is shown when the report of the correction is complete', async () => {
   const id = (await drop('soon.csv', `${HEAD}\nSOON-1,NEW,B,none\n`)).get('SOON-1');
   const rows = await rowsOf(id);

@@ -86,14 +86,20 @@ async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<H
 /** Rows without a number that are looked for on one side of a line. */
 const MOST_LOOSE = 50;
 
+/** Lines between two rows: empty ones, or those of a cell with line breaks. */
+const MOST_BETWEEN = 5;
+
 /** The rows without a number next to each other on one side of a line, the nearest first. */
 async function looseRows(api: ApiContext, batch: string, from: number, away: 1 | -1): Promise<FullLetter[]> {
   const rows: FullLetter[] = [];
-  for (let line = from + away; line > 0 && rows.length < MOST_LOOSE; line += away) {
+  let between = 0;
+  for (let line = from + away; line > 0 && rows.length < MOST_LOOSE && between <= MOST_BETWEEN; line += away) {
     const row = await readLetter(api, idOf(batch, { purchaseOrderNumber: '', location: { line } })).catch(
       () => undefined,
     );
-    if (row?.purchaseOrderNumber !== '') break;
+    between = row === undefined ? between + 1 : 0;
+    if (row === undefined) continue;
+    if (row.purchaseOrderNumber !== '') break;
     rows.push(row);
   }
   return rows;
