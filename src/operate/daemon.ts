@@ -72,11 +72,8 @@ export function createBacklog({ ledger, batches, breaker, reading }: BacklogDeps
    * which work passes on: what leaves one count meanwhile is in a later one.
    */
   async function unfinished(): Promise<number> {
-    const files = reading();
-    const orders = await ledger.unsettled();
-    const underWay = await batches.underWay();
-    const reports = await batches.toRefresh();
-    return files + orders + underWay.length + reports.length;
+    const filesAndOrders = reading() + (await ledger.unsettled());
+    return filesAndOrders + (await batches.underWay()).length + (await batches.toRefresh()).length;
   }
 
   /** Why nothing continues without a person: an operator paused delivery, or only held batches are left. */

@@ -1,7 +1,7 @@
 import { placeText, ROW_SETTLED } from './fixing.ts';
 import type { CheckedOrder, Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
-import type { Problem } from './record.ts';
+import type { FixTarget, Problem } from './record.ts';
 import { shorten } from './text.ts';
 
 /** One entry of `dead-letters.json`. */
@@ -203,16 +203,18 @@ function firstPart(value: string, message: string): string {
 
 /**
  * Why an order was held as incomplete: a row that was left out of it, or one of another order (`more`: so many others too)
- * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held.
+ * that may belong to it. `row`: the place of that one in the batch, if it came with the order that was held; `from`: that of
+ * one that only an earlier batch has.
  */
-export type Lack = { kind: 'left-out' | 'in-doubt'; what: string; row: string | undefined; more: number };
+export type Lack = { kind: 'left-out' | 'in-doubt'; what: string; more: number } & Where;
+type Where = { row: string | undefined; from?: FixTarget | undefined };
 
 /** Reads why an order was held as incomplete from its problems. */
-export function lacksIn(problems: readonly { message: string }[]): Lack[] {
-  return problems.flatMap(({ message }) => lackIn(message) ?? []);
+export function lacksIn(problems: readonly Pick<Problem, 'message' | 'row'>[]): Lack[] {
+  return problems.flatMap(({ message, row }) => lackIn(message, row) ?? []);
 }
 
-function lackIn(message: string): Lack | undefined {
+function lackIn(message: string, from: FixTarget | undefined): Lack | undefined {
   const [, leftOut] =
     /^(?:this order )?is not complete: (.+) in the fix file and (?:is|are) not in this order now;/s.exec(message) ?? [];
   if (leftOut !== undefined) {
@@ -229,7 +231,7 @@ function lackIn(message: string): Lack | undefined {
   const isEarlier = /^(?:line \d{1,15}|\/\S+) of (?:batch |")/.test(what);
   const [own] = isEarlier ? [] : (/\bline \d{1,15}\b|(?<=^|at )\/\S+(?= has no| cannot)/.exec(what) ?? []);
   const [, more = '0'] = / and (\d{1,15}) more wait for a person$/.exec(what) ?? [];
-  return { kind: 'in-doubt', what, row: here ?? own, more: Number(more) };
+  return { kind: 'in-doubt', what, row: here ?? own, more: Number(more), from };
 }
 
 /** Orders that lack a row of each other, in both directions. */

@@ -53,6 +53,8 @@ export type Problem = {
   /** The text found, shortened to 200 characters. */
   value: string;
   message: string;
+  /** Of an order that may lack a row which the fix file does not have: that row, in the batch that it corrects. */
+  row?: FixTarget;
 };
 
 /** A problem in one line: `quantity: "x" is not a number`, `quantity is empty`. */
@@ -112,6 +114,11 @@ export type FileShape = {
 /** Whether a person added a record, without the columns that po-sync added. */
 export function isAdded({ fixTarget, line }: SourceRecord): boolean {
   return fixTarget === undefined && line === undefined;
+}
+
+/** Whether a record of a fix file is the row at `target`. */
+export function isRowAt(target: FixTarget | undefined, { fixTarget }: SourceRecord): boolean {
+  return target !== undefined && fixTarget?.batch === target.batch && fixTarget.place === target.place;
 }
 
 /** The sequence of two places in their file. */

@@ -35,7 +35,7 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
     // What was added for a row of another order, or of none, shows as added.
     const isOther = record.isAdded && originals.formers.get(place ?? '')?.number !== order.number;
     const before = place === undefined || isOther ? undefined : originals.records.get(place);
-    const isAdded = isOther || (place === undefined && record.fixTarget === undefined);
+    const isAdded = isOther || (place === undefined && (record.fixTarget === undefined || record.isAdded));
     // Without its original, nobody knows what was changed.
     if (before === undefined && !isAdded) continue;
     const now = fieldsOf(record, at, names);

@@ -1,8 +1,17 @@
-import { isAdded, type SourceRecord } from '../order/record.ts';
+import { isAdded, isRowAt, type SourceRecord } from '../order/record.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy, placesIn } from '../parse/read-fix-file.ts';
-import { type Answers, type Away, itemOf, type LooseRows, MOST_NAMED, rowsBeside, whereIs } from './order-places.ts';
+import {
+  type Answers,
+  type Away,
+  hasItem,
+  itemOf,
+  type LooseRows,
+  MOST_NAMED,
+  rowsBeside,
+  whereIs,
+} from './order-places.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
@@ -97,6 +106,14 @@ export function withAddedRows(
   const isPassed = (place: string) => has(place) || isOver(place);
   for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered }))
     firstBeyond(row, away, { loose, isPassed });
+  // One that was left out of a fix file is still open in the batch that has it.
+  for (const lack of lacks) {
+    const { from } = lack;
+    const isThere = all.some((record) => isRowAt(from, record));
+    const index = isThere ? -1 : all.findIndex((one) => isAdded(one) && hasItem(lack, itemOf(one, at)));
+    const found = all[index];
+    if (found !== undefined && from) all[index] = { ...found, fixTarget: from, isAdded: true };
+  }
   return all;
 }
 

@@ -175,7 +175,8 @@ function orderOf(
   if (repeat !== undefined) problems.push(problemOf('repeated-row', repeat.place, '', '', repeat.how));
   if (twice !== undefined) problems.push(problemOf('fix-row-twice', twice.place, '', '', placeText(twice.first)));
   problems.push(...missing.map((what) => problemOf('fix-row-missing', place, '', '', what)));
-  problems.push(...doubts.map((doubt) => problemOf('row-in-doubt', place, '', '', doubt)));
+  for (const { what, from } of doubts)
+    problems.push({ ...problemOf('row-in-doubt', place, '', '', what), ...(from && { row: from }) });
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   const read = { ...keptAsRead(rows.map(itemAsRead)), ...(isComplete && { ifWanted: order }) };
   return { ordinal, number, place: faulty, records, valid: false, problems, ...read };

@@ -1,6 +1,6 @@
 import { fileTitle } from '../order/batch.ts';
 import type { Lack } from '../order/dead-letter.ts';
-import { comparePlaces, isAdded, type SourceRecord } from '../order/record.ts';
+import { comparePlaces, isAdded, isRowAt, type SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
@@ -61,14 +61,14 @@ export const MOST_NAMED = 10;
 
 /**
  * Why rows may be missing in an order, while nobody says where they belong. `found`: because of a row next to it in this
- * file. Each row that this file does not have is named or counted: nothing else is known of it when this file is corrected.
+ * file. Each row that this file does not have is named (`from`) or counted: nothing else is known of it when this file is corrected.
  */
 export function unansweredDoubts(
   records: readonly SourceRecord[],
   found: string | undefined,
   { originals, numbered, named, loose, at }: Answers & { originals: Originals | undefined; loose: LooseRows; at: At },
-): string[] {
-  if (originals === undefined) return found === undefined ? [] : [found];
+): Pick<Lack, 'what' | 'from'>[] {
+  if (originals === undefined) return found === undefined ? [] : [{ what: found }];
   const { incomplete, open, orders } = originals;
   const places = placesIn(records, originals);
   const isElsewhere = (place: string) => !places.has(place) && numbered?.has(place) === true;
@@ -83,29 +83,34 @@ export function unansweredDoubts(
   const near = found ?? (here && `${whereIs(here, originals, named)} waits for a person`);
   const left = gone.slice(0, MOST_NAMED).map((place, i) => {
     const more = i === MOST_NAMED - 1 ? gone.length - MOST_NAMED : 0;
-    return `${whereIs(place, originals, named)} ${more > 0 ? `and ${more} more wait` : 'waits'} for a person`;
+    const what = `${whereIs(place, originals, named)} ${more > 0 ? `and ${more} more wait` : 'waits'} for a person`;
+    return { what, from: { batch: originals.batch, place } };
   });
   const lacks = new Map([...places].flatMap((place) => incomplete.get(place) ?? []).map((lack) => [lack.what, lack]));
-  return [...new Set([near ?? [], left, stillLost([...lacks.values()], records.filter(isAdded), at)].flat())];
+  const lost = stillLost([...lacks.values()], records, at);
+  return [...(near === undefined ? [] : [{ what: near }]), ...left, ...lost];
 }
 
 /** Rows that are not known any more: those that a person added can be them, first each one with the same item. */
-function stillLost(lacks: readonly Lack[], added: readonly SourceRecord[], at: At): string[] {
-  const lost = lacks.filter(({ kind, row }) => kind === 'in-doubt' && row === undefined);
+function stillLost(lacks: readonly Lack[], records: readonly SourceRecord[], at: At): Lack[] {
+  const isThere = ({ from }: Lack) => records.some((record) => isRowAt(from, record));
+  const lost = lacks.filter((one) => one.kind === 'in-doubt' && one.row === undefined && !isThere(one));
   let others = 0;
-  for (const record of added) {
-    const item = itemOf(record, at)?.split('\n');
-    const index = lost.findIndex(({ what, more }) => {
-      const [, cells = ''] = /\((.*)\) waits for a person$/s.exec(what) ?? [];
-      return more === 0 && item?.every((cell) => cells.split(', ').includes(cell));
-    });
+  for (const record of records.filter(isAdded)) {
+    const index = lost.findIndex((one) => hasItem(one, itemOf(record, at)));
     if (index < 0) others += 1;
     else lost.splice(index, 1);
   }
-  return lost.flatMap(({ what, more }) => {
+  return lost.filter(({ more }) => {
     others -= 1 + more;
-    return others < 0 ? [what] : [];
+    return others < 0;
   });
+}
+
+/** Whether the row that an order may lack has this article and quantity. */
+export function hasItem({ what, more }: Lack, item: string | undefined): boolean {
+  const [, cells = ''] = /\((.*)\) waits for a person$/s.exec(what) ?? [];
+  return more === 0 && item !== undefined && item.split('\n').every((cell) => cells.split(', ').includes(cell));
 }
 
 /** Article and quantity of a row as they were written. */

@@ -88,7 +88,9 @@ export function correctedTwice(records: readonly SourceRecord[]): { place: Place
   if (!records.some(({ fixTarget, line }) => fixTarget !== undefined || line !== undefined)) return undefined;
   const known = new Map<string, Place>();
   let named: { batch: string; place: Place } | undefined;
-  for (const { kind, place, line, fixTarget } of records) {
+  for (const { kind, place, line, fixTarget, isAdded } of records) {
+    // A row of an earlier batch that a person added, because it was left out of this one.
+    if (isAdded && named !== undefined && named.batch !== fixTarget?.batch) continue;
     if (fixTarget !== undefined && named !== undefined && named.batch !== fixTarget.batch)
       return { place, first: named.place };
     if (fixTarget !== undefined) named ??= { batch: fixTarget.batch, place };

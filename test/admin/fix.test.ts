@@ -503,6 +503,33 @@ it('of rows below each other without a number, none is left behind when the orde
   await until('M-2 lacks none of them', async () => (await correct('M-2', [], 'check')).includes('It can be sent.'));
 });
 
+it('rows without a number that a fix file left out are settled when a second one adds them, and are no other order then', async () => {
+  await drop('left.csv', `${HEAD}\nL-1,NEW,A,1\n,NEW,B,2\n,NEW,C,3\n,NEW,D,4\nL-2,NEW,E,5\n`);
+  const reportOf = async (name: string) => (await place.reportsNow()).find(({ file }) => file === name)?.batch ?? '';
+  const fixFile = async (name: string) =>
+    (await readFile(path.join(place.reports, await reportOf(name), 'dead-letters.csv'), 'utf8')).split('\n');
+  const all = await fixFile('left.csv');
+  const rows = (lines: readonly string[], ...wanted: RegExp[]) =>
+    lines.filter((line) => wanted.some((one) => one.test(line)));
+  const [header = '', ...two] = rows(all, /^purchase/, /^L-1/, /,B,/);
+  await drop('first.csv', `${[header, ...two].join('\n').replace(/^,NEW,B/m, 'L-1,NEW,B')}\n`);
+  const held = await fixFile('first.csv');
+  const added = ['L-1,NEW,C,3', 'L-1,NEW,D,4'].map((row) => row + ','.repeat(header.split(',').length - 4));
+  await place.drop('second.csv', `${[...held.filter((line) => line !== ''), ...added].join('\n')}\n`);
+  await until('the order', () => place.stored().get('L-1') === 1);
+  const open = async () =>
+    (
+      (await person.call('GET', `/dead-letters?batch=${await reportOf('left.csv')}`)).body['items'] as {
+        purchaseOrderNumber: string;
+      }[]
+    ).map(({ purchaseOrderNumber }) => purchaseOrderNumber);
+  await until('the end of both rows', async () => (await open()).join() === 'L-2');
+  const old = rows(all, /^purchase/, /,[CD],/).map((line) => line.replace(/^,/, 'L-9,'));
+  const ids = await drop('old-copy.csv', `${old.join('\n')}\n`);
+  expect([...ids.keys()]).toEqual(['L-9']);
+  expect((await person.page(pathOf(ids.get('L-9')))).text).toMatch(/already sent as L-1|became L-1/);
+});
+
 it('rows without a number with an empty line between them lead to the order above them, and it to each', async () => {
   const ids = await drop('gap.csv', `${HEAD}\nGAP-1,NEW,A,1\n,NEW,B,2\n\n,NEW,C,3\nGAP-2,NEW,D,4\n`);
   const { text } = await person.page(pathOf(ids.get('GAP-1')));

@@ -1817,8 +1817,15 @@ export const MUTANTS: readonly Mutant[] = [
     without: 'holding an order that comes back without the row that may belong to it',
     file: 'src/validate/group-rows.ts',
     find: 'isConfirmed ? [] : unansweredDoubts(records, found, { originals, numbered, named, loose, at })',
-    replace: 'isConfirmed || found === undefined ? [] : [found]',
+    replace: 'isConfirmed || found === undefined ? [] : [{ what: found }]',
     tests: ['test/validate/fix-file-mistakes.test.ts'],
+  },
+  {
+    without: 'settling a row of an earlier batch that was added to its order',
+    file: 'src/validate/fixed-order.ts',
+    find: 'if (found !== undefined && from)',
+    replace: 'if (found === undefined && from && found)',
+    tests: ['test/admin/fix.test.ts'],
   },
   {
     without: 'neighbors in the batch, which those in a fix file are not',
