@@ -9,7 +9,10 @@ import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
 import { createRedaction } from '../log/redaction.ts';
 import { nameBatch } from '../order/batch.ts';
-import type { CopiedFile, Validators } from './export-versions.ts';
+import type { CopiedFile } from './export-versions.ts';
+
+/** Identifies the version that a server sent, to request only a newer one (RFC 9110 sections 8.8 and 13.1). */
+export type Validators = { etag?: string; lastModified?: string };
 
 export type DownloadOrder = {
   url: URL;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, type ExportSource, mappingFor } from '../config/config.ts';
+import { type Config, mappingFor } from '../config/config.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
+import { followsLost } from '../ledger/identity.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -11,9 +12,6 @@ import type { RedisTime } from '../redis/time.ts';
 /** A complete copy that is still at `draft`, where no daemon looks for files to read. */
 export type CopiedFile = ClaimedFile & { sha256: string; bytes: number; draft: string };
 
-/** Identifies the version that a server sent, to request only a newer one (RFC 9110 sections 8.8 and 13.1). */
-export type Validators = { etag?: string; lastModified?: string };
-
 /** `new`: this copy is the one to read. `theirs`: another daemon is about to read this version, or reads it. */
 export type Verdict = 'new' | 'unchanged' | 'theirs';
 
@@ -21,12 +19,29 @@ type VersionsDeps = {
   config: Pick<Config, 'sources' | 'mappings'>;
   redis: Redis;
   keys: Keys;
-  batches: Pick<Batches, 'find' | 'isHeld'>;
+  batches: Pick<Batches, 'find' | 'isHeld' | 'epoch'>;
   time: Pick<RedisTime, 'now'>;
 };
 
 /** Which batch reads a version of an export, and since when in ledger time. */
-type Claim = { version: string; batch: string; at: number };
+export type Claim = { version: string; batch: string; at: number };
+
+export async function claimAt(
+  field: string,
+  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
+): Promise<Claim | undefined> {
+  const claimed = await redis.hget(keys.exports, field);
+  return claimed === null ? undefined : (JSON.parse(claimed) as Claim);
+}
+
+/** Whether Redis lost data, and what the reports know of it is not entered yet. */
+async function lacksVersions({
+  redis,
+  keys,
+  batches,
+}: Pick<VersionsDeps, 'redis' | 'keys' | 'batches'>): Promise<boolean> {
+  return (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }));
+}
 
 /** A daemon that claimed a version and did not begin its batch for so long is gone. Milliseconds. */
 const BEGINS_WITHIN = 10_000;
@@ -43,12 +58,14 @@ export type ExportVersions = ReturnType<typeof createExportVersions>;
  * the mapping changed, the same content is read again.
  */
 export function createExportVersions({ config, redis, keys, batches, time }: VersionsDeps) {
-  const mappingOf = (source: string): string => sha256(JSON.stringify(mappingFor(config, source) ?? null)).slice(0, 16);
+  const mappingOf = (source: string): string => mappingDigest(source, config);
 
   const versionOf = ({ source, sha256 }: CopiedFile): string => `${sha256} ${mappingOf(source)}`;
 
   /** Claims the version of a copy. Only one daemon gets it; when that one dies before it was read, another one does. */
   async function claim(copy: CopiedFile): Promise<Verdict> {
+    // What Redis lost is entered first.
+    if (await lacksVersions({ redis, keys, batches })) return 'theirs';
     const { read, mapping: readBy, claim: claimedBy } = fieldsOf(copy);
     const mapping = mappingOf(copy.source);
     const version = versionOf(copy);
@@ -69,8 +86,7 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
 
   /** Whether another daemon still reads the version of a copy, or is about to. Claims nothing, so the file need not be copied again. */
   async function isTheirs(copy: CopiedFile): Promise<boolean> {
-    const claimed = await redis.hget(keys.exports, fieldsOf(copy).claim);
-    const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);
+    const last = await claimAt(fieldsOf(copy).claim, { redis, keys });
     return last?.version === versionOf(copy) && (await stateOf(last, copy)) === 'theirs';
   }
 
@@ -90,38 +106,21 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
     await redis.hset(keys.exports, { [read]: content, [mapping]: mappingOf(file.source) });
   }
 
-  return { claim, isTheirs, wasRead, validatorsOf: storedValidators({ redis, keys }, mappingOf) };
-}
-
-type Place = Pick<VersionsDeps, 'redis' | 'keys'>;
-
-/** Builds what stores the validators of an address in Redis; those of another address or mapping are ignored. */
-function storedValidators({ redis, keys }: Place, mappingOf: (source: string) => string) {
-  return ({ name, path: address }: ExportSource) => {
-    const field = `${name}#validators`;
-    const own = { address: sha256(address), mapping: mappingOf(name) };
-    return {
-      async recall(): Promise<Validators | undefined> {
-        const text = await redis.hget(keys.exports, field);
-        if (text === null) return undefined;
-        const { address, mapping = own.mapping, ...validators } = JSON.parse(text) as Validators & Partial<typeof own>;
-        return address === own.address && mapping === own.mapping ? validators : undefined;
-      },
-      async keep(validators: Validators): Promise<void> {
-        await redis.hset(keys.exports, field, JSON.stringify({ ...own, ...validators }));
-      },
-    };
-  };
+  return { claim, isTheirs, wasRead };
 }
 
 /** No path of a file has `//`, so that no file has the fields of another. */
-function fieldsOf({ source, name, origin = name }: ClaimedFile) {
+export function fieldsOf({ source, name, origin = name }: Pick<ClaimedFile, 'source' | 'name' | 'origin'>) {
   const read = `${source}/${origin}`;
   return { read, mapping: `${read}//mapping`, claim: `${read}//claim` };
 }
 
-/** Also of an address: its query can contain a secret. */
-function sha256(text: string): string {
+/** A short digest of the mapping of a source. */
+export function mappingDigest(source: string, config: VersionsDeps['config']): string {
+  return sha256(JSON.stringify(mappingFor(config, source) ?? null)).slice(0, 16);
+}
+
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -127,7 +127,7 @@ async function* matching(pattern: string): AsyncGenerator<string> {
   else if (isPattern(pattern)) yield* glob(pattern);
 }
 
-function isPattern(text: string): boolean {
+export function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 

@@ -14,7 +14,7 @@ import { createInbox } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
 import { type ClaimedFileReader, createClaimedFileReader, missingClaims, type ReadingDeps } from './read-claimed.ts';
 import type { Watch } from './watch.ts';
-import { openWebExport } from './web-export.ts';
+import { openWebExport, storedValidators } from './web-export.ts';
 
 export type SourcesDeps = ReadingDeps & {
   config: Config;
@@ -113,7 +113,7 @@ function watchExport(
   const authorization = deps.input.secrets.sources?.get(source.name);
   const route = (deps.input.network ?? DIRECT).toSource(source);
   return openWebExport(
-    { ...common, access: { authorization, route }, validators: versions.validatorsOf(source) },
+    { ...common, access: { authorization, route }, validators: storedValidators(source, deps) },
     onRewrite,
   );
 }

@@ -1,3 +1,4 @@
+import type { Config, ExportSource } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { createLoop } from '../core/backoff/loop.ts';
 import { PoSyncError, toError } from '../core/errors.ts';
@@ -5,17 +6,39 @@ import { openHttp } from '../core/http.ts';
 import type { Route } from '../core/pool.ts';
 import { exportAbsent } from '../log/events/intake.ts';
 import { LIMITS } from '../order/limits.ts';
-import { download, shownAddress } from './download.ts';
+import type { Redis } from '../redis/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { download, shownAddress, type Validators } from './download.ts';
 import { type ExportDeps, handOver, type OnRewrite } from './export.ts';
-import type { ExportVersions, Validators } from './export-versions.ts';
+import { mappingDigest, sha256 } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
 export type WebExportDeps = Pick<ExportDeps, 'source' | 'spool' | 'clock' | 'log' | 'claim' | 'onReady'> & {
   /** The complete header value, the connection to the address, and the maximum bytes instead of the general limit. */
   access: { authorization: Secret | undefined; route?: Route; most?: number };
   /** The validators of the last version taken; they survive a restart. */
-  validators: ReturnType<ExportVersions['validatorsOf']>;
+  validators: ReturnType<typeof storedValidators>;
 };
+
+type StoreDeps = { config: Pick<Config, 'sources' | 'mappings'>; redis: Redis; keys: Keys };
+
+/** What stores the validators of an address in Redis; those of another address or mapping are ignored. */
+export function storedValidators({ name, path: address }: ExportSource, { config, redis, keys }: StoreDeps) {
+  const field = `${name}#validators`;
+  // The query of an address can contain a secret.
+  const own = { address: sha256(address), mapping: mappingDigest(name, config) };
+  return {
+    async recall(): Promise<Validators | undefined> {
+      const text = await redis.hget(keys.exports, field);
+      if (text === null) return undefined;
+      const { address, mapping = own.mapping, ...validators } = JSON.parse(text) as Validators & Partial<typeof own>;
+      return address === own.address && mapping === own.mapping ? validators : undefined;
+    },
+    async keep(validators: Validators): Promise<void> {
+      await redis.hset(keys.exports, field, JSON.stringify({ ...own, ...validators }));
+    },
+  };
+}
 
 /**
  * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
@@ -51,7 +74,8 @@ export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch
     if (got.kind !== 'copy') return;
     const verdict = await handOver(got.copy, deps);
     if (verdict === 'unchanged' && isNewer(got.validators, validators)) onRewrite?.(clock.now());
-    await deps.validators.keep(got.validators);
+    // The daemon that reads it may die, or the version may be known only when the reports were read.
+    if (verdict !== 'theirs') await deps.validators.keep(got.validators);
   }
 
   function reportAbsent(now: boolean): void {

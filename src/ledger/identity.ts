@@ -113,6 +113,11 @@ function wasWritten(writing: Promise<void>): Promise<boolean> {
   );
 }
 
+/** Whether the ledger follows one that was lost, at least in part; false where none was used at this address before. */
+export async function followsLost({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>): Promise<boolean> {
+  return ((await redis.hget(keys.identity, 'succeeds')) ?? '').trim() !== '';
+}
+
 /** How many changes of the ledger other daemons made. */
 export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, identity: Identity) {
   // Read first: a change of ours in between is not counted as theirs.

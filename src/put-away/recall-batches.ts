@@ -192,7 +192,7 @@ async function recalledBatch(
   open: number,
   { sources }: Pick<Config, 'sources'>,
 ): Promise<RecalledBatch> {
-  const { batch, source, file, sha256, by, counts, error, repeats, cancelledBy } = report;
+  const { batch, source, file, origin, sha256, by, counts, error, repeats, cancelledBy } = report;
   const startedAt = Date.parse(report.startedAt);
   const finishedAt = Date.parse(report.finishedAt ?? report.startedAt);
   const from = sources.find(({ name }) => name === source);
@@ -212,6 +212,7 @@ async function recalledBatch(
       batch,
       source,
       name: file,
+      ...(origin && { origin }),
       path,
       state: 'done',
       startedAt,

@@ -17,7 +17,12 @@ import { createPresenceCheck } from './missing-file.ts';
 import { createDiscardNotes, createDiscardRecall } from './note-discards.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createRecallOfBatches } from './recall-batches.ts';
+import { createExportRecall } from './recall-exports.ts';
 import { createReportAndPutAway } from './report-and-put-away.ts';
+
+/** What the reports know that Redis may have lost, entered before anything is read or sent. */
+const stepsAfterLoss = (context: SettlementContext) =>
+  [createStopOfEnded, createDiscardRecall, createExportRecall].map((create) => create(context));
 
 /** Pause before a lease is asked for again. Milliseconds. */
 const RETRY_LEASE = 50;
@@ -51,7 +56,7 @@ export function openSettlement(context: SettlementContext) {
     batches,
     withLease: (name, task) => withLease(name, 'lease', task),
   });
-  const recall = createRecallOfBatches(context, [createStopOfEnded(context), createDiscardRecall(context)]);
+  const recall = createRecallOfBatches(context, stepsAfterLoss(context));
   const refresh = reportRefresher(context);
   const progress = progressWriter(context, settlement, withLease);
   const checkPresence = createPresenceCheck(context);

@@ -18,8 +18,10 @@ export type Report = {
   isFixFile?: true;
   readAs?: string;
   file: string;
-  /** A version of an export, which nobody can drop again. */
+  /** A version of an export, which nobody can drop again; its file, where that is not `file`, and a digest of the mapping. */
   isExport?: true;
+  origin?: string;
+  readWith?: string;
   /** The person who submitted it at the admin port. */
   by?: string;
   sha256: string;
@@ -104,12 +106,9 @@ export function reportJson(report: Report): string {
 
 /** Whether a report's folder has the results of its orders, and not only the progress. */
 export async function hasOrders(folder: string): Promise<boolean> {
-  return (await readdir(folder).catch(noneIfMissing)).includes('results.csv');
-}
-
-function noneIfMissing(error: unknown): string[] {
-  if (codeOf(error) !== 'ENOENT') throw error;
-  return [];
+  const unlessMissing = (error: unknown): string[] | Promise<never> =>
+    codeOf(error) === 'ENOENT' ? [] : Promise.reject(error);
+  return (await readdir(folder).catch(unlessMissing)).includes('results.csv');
 }
 
 /** Reads `report.json` from a report's folder; undefined when it does not exist. */

@@ -1,4 +1,4 @@
-import { cp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
@@ -764,6 +764,7 @@ it.concurrent('after Redis has lost its data, the orders of an export that the A
 
   await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
   await client.flushdb();
+  await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nGOOD-2,NEW,A,1\nGOOD-1,NEW,A,1\n`);
   expect((await place.run(['start', '--once'])).code).toBe(0);
   expect((await place.reportsNow()).map(({ counts: { accepted, duplicate } }) => [accepted, duplicate])).toEqual([
     [2, 0],
@@ -776,6 +777,57 @@ it.concurrent('after Redis has lost its data, the orders of an export that the A
     message: expect.stringContaining('As sent: line 2 of erp.csv, as kept in '),
   });
 });
+
+it.concurrent.each([
+  ['cancelled', 'came back from before that', 'erp.csv', 'erp.csv'],
+  ['cancelled', 'lost its data', 'erp/**/*.csv', 'erp/sub/erp.csv'],
+  ['discarded', 'came back from before that', 'erp/**/*.csv', 'erp/sub/erp.csv'],
+  ['discarded', 'lost its data', 'erp.csv', 'erp.csv'],
+])(
+  'what was %s in an export is not sent after Redis %s, until the export or its mapping changes (%s)',
+  async (what, how, pattern, file) => {
+    const redis = await openDatabase();
+    const source = `- { name: erp, type: export, path: '${pattern}', mapping: erp, stable: 100ms, poll: 200ms }`;
+    const mapping = (more: string) => `mappings:\n  erp: { fields: { articleCode: articleCode${more} } }\n`;
+    const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+    const options = { redis, pace: PACE, source, more: mapping('') };
+    await using place = await openWorkplace({ ...options, faults: { faults: [refused] }, sandbox: { record: true } });
+    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+    const exported = path.join(place.folder, file);
+    await mkdir(path.dirname(exported), { recursive: true });
+    await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\n`);
+    await once();
+    const copy = await copyOf(client);
+    const isCancelled = what === 'cancelled';
+    if (isCancelled) await place.run(['pause', '--reason', 'test']);
+    await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\nX-1,NEW,BAD,1\n`);
+    await once();
+    if (isCancelled) {
+      expect((await place.run(['batches', 'cancel', 'erp.csv', '--yes'])).code).toBe(0);
+      await place.run(['resume']);
+      await once();
+    } else expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(0);
+    await until('both reports', async () =>
+      (await place.reportsNow()).every(({ open, finishedAt }) => open === 0 && finishedAt),
+    );
+    const before = (await place.reportsNow()).map(({ batch }) => batch);
+    expect(before).toHaveLength(2);
+
+    await client.flushdb();
+    if (how !== 'lost its data') await putBack(client, copy);
+    await place.setFaults([]);
+    // Also when a daemon was started twice since.
+    for (const _ of [1, 2]) expect((await once()).code).toBe(0);
+    expect((await place.reportsNow()).map(({ batch }) => batch)).toEqual(before);
+    expect([...place.stored().keys()]).toEqual(['FIRST']);
+
+    const config = await readFile(place.config, 'utf8');
+    await writeFile(place.config, config.replace(mapping(''), mapping(', quantity: [quantity, Qty]')));
+    expect((await once()).code).toBe(0);
+    expect([...place.stored().keys()]).toEqual(['FIRST', 'X-1']);
+  },
+);
 
 it.concurrent('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
   const redis = await openDatabase();

@@ -1,9 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
+import type { Config, ExportSource } from '../../src/config/config.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
 import { type CopiedFile, createExportVersions } from '../../src/intake/export-versions.ts';
+import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { keysOf } from '../../src/redis/keys.ts';
@@ -16,17 +17,20 @@ async function openVersions() {
   const folder = stack.use(await makeTempFolder());
   const redis = await connectRedis(await openDatabase());
   stack.defer(() => redis.disconnect());
+  const keys = keysOf('staging', '');
   const begun = new Map<string, Partial<Batch>>();
   const held = new Set<string>();
   let now = 1_000_000;
   const batches = {
     find: async (batch: string) => begun.get(batch) as Batch | undefined,
     isHeld: async (batch: string) => held.has(batch),
+    epoch: () => 'now',
   };
   const versions = (menge = 'MENGE') => {
     const mappings: Config['mappings'] = { erp: mappingSchema.parse({ fields: { quantity: menge } }) };
     const config = { sources: [exportSource('/erp.csv', { mapping: 'erp' })], mappings };
-    return createExportVersions({ config, redis, keys: keysOf('staging', ''), batches, time: { now: () => now } });
+    const validatorsOf = (source: ExportSource) => storedValidators(source, { config, redis, keys });
+    return { ...createExportVersions({ config, redis, keys, batches, time: { now: () => now } }), validatorsOf };
   };
   const copy = (batch: string, content = 'a'): CopiedFile => ({
     batch,
@@ -40,6 +44,8 @@ async function openVersions() {
   });
   const kept = stack.move();
   return {
+    redis,
+    keys,
     versions,
     copy,
     begun,
@@ -101,6 +107,18 @@ describe('a version of an export', () => {
     expect(await two.claim(it.copy('second'))).toBe('new');
     it.begun.set('second', { state: 'open' });
     expect(await one.claim(it.copy('third'))).toBe('unchanged');
+  });
+
+  test('is not taken while Redis lacks what the reports know of it', async () => {
+    await using it = await openVersions();
+    await it.redis.hset(it.keys.identity, 'succeeds', 'before ');
+    const daemon = it.versions();
+    for (const recalled of [undefined, 'before']) {
+      if (recalled) await it.redis.set(it.keys.recalled, recalled);
+      expect(await daemon.claim(it.copy('first'))).toBe('theirs');
+    }
+    await it.redis.set(it.keys.recalled, 'now');
+    expect(await daemon.claim(it.copy('first'))).toBe('new');
   });
 
   test('is read again by another mapping, also from an address whose server has nothing newer', async () => {

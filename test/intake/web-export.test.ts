@@ -8,7 +8,7 @@ import type { ExportSource } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashFile } from '../../src/core/regular-file.ts';
-import type { Validators } from '../../src/intake/export-versions.ts';
+import type { Validators } from '../../src/intake/download.ts';
 import { openWebExport } from '../../src/intake/web-export.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';

@@ -2336,10 +2336,17 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/admit/admit-page.test.ts'],
   },
   {
+    without: 'the version of an export that was read last, after Redis lost it',
+    file: 'src/put-away/settlement.ts',
+    find: 'createDiscardRecall, createExportRecall]',
+    replace: 'createDiscardRecall]',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
     without: 'what people discarded in a file in progress before Redis lost it',
     file: 'src/put-away/settlement.ts',
-    find: ', createDiscardRecall(context)]',
-    replace: ']',
+    find: '[createStopOfEnded, createDiscardRecall, createExportRecall]',
+    replace: '[createStopOfEnded, createExportRecall]',
     tests: ['test/end-to-end/lost-redis.test.ts'],
   },
   {

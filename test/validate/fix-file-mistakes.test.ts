@@ -279,7 +279,11 @@ describe('an order of several rows', () => {
     });
 
     test('is sent in rows of JSON when all have a number, as the messages say, and not before', async () => {
-      const items = ['A', 'B', 'C', 'D'].map((letter, at) => ({ PO_NO: at === 0 ? 'PO-1' : '', MATNR: letter, MENGE: at + 1 }));
+      const items = ['A', 'B', 'C', 'D'].map((letter, at) => ({
+        PO_NO: at === 0 ? 'PO-1' : '',
+        MATNR: letter,
+        MENGE: at + 1,
+      }));
       const json = JSON.stringify([...items, { PO_NO: 'PO-2', MATNR: 'E', MENGE: 5 }]);
       const numbered = (...numbers: string[]) => {
         const rows = JSON.parse(round?.written().text ?? '') as { PO_NO: string }[];

@@ -160,8 +160,9 @@ function createProgress(redis: Redis, keys: Keys, find: (batch: string) => Promi
 
   /** Makes the batch known, or finds it again after a crash. `at` is the claim; `claimedIn` its epoch, where known. */
   async function begin(file: ClaimedFile, at: number, claimedIn: string = ''): Promise<Batch> {
-    const { batch, source, kind, name, path } = file;
-    const fields = { batch, source, kind, name, path, state: 'reading', startedAt: at, lastAt: at, claimedIn };
+    const { batch, source, kind, name, path, origin } = file;
+    const from = origin === undefined ? {} : { origin };
+    const fields = { batch, source, kind, name, path, ...from, state: 'reading', startedAt: at, lastAt: at, claimedIn };
     const used = [keys.batch(batch), keys.batchCounter, keys.batchNames, keys.batches, keys.active, keys.changes];
     for (;;) {
       await runScript(redis, beginScript, used, [batch, at, ...Object.entries(fields).flat()]);

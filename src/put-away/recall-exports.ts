@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { isPattern } from '../intake/export.ts';
+import { type Claim, claimAt, fieldsOf, mappingDigest } from '../intake/export-versions.ts';
+import type { Batch } from '../ledger/batches/batches.ts';
+import { followsLost } from '../ledger/identity.ts';
+import { canBeOfSource, claimTimeOf } from '../order/batch.ts';
+import type { Store } from '../redis/store.ts';
+import { type Report, readReport, reportNames } from '../report/report.ts';
+import type { SettlementContext } from './put-batch-away.ts';
+
+/**
+ * Builds the step that enters which version of each export was read last, as the reports say, into a ledger that lost it. The
+ * unchanged export is not read again then: what a person cancelled or discarded in it would be sent. Before any is looked at.
+ */
+export function createExportRecall({ config, store }: Pick<SettlementContext, 'config' | 'store'>) {
+  const { path: reports } = config.reports;
+
+  return async (): Promise<void> => {
+    if (!(await followsLost(store))) return;
+    const names = (await reportNames(reports)).reverse();
+    for (const { name: source, path, type } of config.sources)
+      if (type === 'export') await recallOf({ source, isOneFile: !isPattern(path) }, names);
+  };
+
+  async function recallOf({ source, isOneFile }: { source: string; isOneFile: boolean }, names: readonly string[]) {
+    const last = new Map<string, Report>();
+    for (const name of names) {
+      if (!canBeOfSource(name, source)) continue;
+      const [known] = last.values();
+      // The name says only in which second.
+      if (isOneFile && known && claimTimeOf(known.batch) !== claimTimeOf(name)) break;
+      const report = await readReport(join(reports, name)).catch(() => undefined);
+      const isOwn = report?.batch === name && report.environment === config.environment && report.source === source;
+      if (!isOwn || !report.isExport || !SHA256.test(report.sha256)) continue;
+      const file = report.origin ?? report.file;
+      const isLater = (last.get(file)?.startedAt ?? '') < report.startedAt;
+      if (isLater) last.set(file, report);
+    }
+    for (const report of last.values()) await enter(report);
+  }
+
+  /** Where Redis has an older version or none. */
+  async function enter({ batch, source, file: name, origin, sha256, finishedAt, ...report }: Report): Promise<void> {
+    const { redis, keys } = store;
+    const { readWith = mappingDigest(source, config) } = report;
+    const { read, mapping, claim } = fieldsOf({ source, name, ...(origin && { origin }) });
+    const at = claimTimeOf(batch) ?? 0;
+    const last = await claimAt(claim, store);
+    if (last && (last.batch === batch || (claimTimeOf(last.batch) ?? 0) > at)) return;
+    const claimed: Claim = { version: `${sha256} ${readWith}`, batch, at };
+    // The copy of one in progress is read to its end.
+    const known = finishedAt === null ? {} : { [read]: sha256, [mapping]: readWith };
+    await redis.hset(keys.exports, { ...known, [claim]: JSON.stringify(claimed) });
+  }
+}
+
+/**
+ * What the report of a batch says of the version of an export that it reads, as far as it is known: its file, where that is not its
+ * name, and a digest of the mapping.
+ */
+export async function versionReadBy(
+  { batch, source, name }: Pick<Batch, 'batch' | 'source' | 'name'>,
+  store: Pick<Store, 'redis' | 'keys'>,
+): Promise<Pick<Report, 'origin' | 'readWith'>> {
+  const origin = (await store.redis.hget(store.keys.batch(batch), 'origin')) ?? name;
+  const last = await claimAt(fieldsOf({ source, name, origin }).claim, store);
+  const readWith = last?.batch === batch ? last.version.split(' ')[1] : undefined;
+  return { ...(origin !== name && { origin }), ...(readWith && { readWith }) };
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
