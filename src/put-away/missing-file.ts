@@ -18,7 +18,7 @@ import { hasOrders, type Report } from '../report/report.ts';
 import { type ReportedOrder, writeProgress } from '../report/write-report.ts';
 import { countAdmitted } from './changed-file.ts';
 import { deadLettersInProgress } from './dead-letters-in-progress.ts';
-import { endAsReported, hasEnded } from './end-as-reported.ts';
+import { endAsReported, finishedReport, hasEnded } from './end-as-reported.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
 /**
@@ -183,4 +183,13 @@ function listed(
 ): Omit<ReportedOrder, 'deadLetter'> {
   const order = { number, place, ordinal: 0, records: [], problems: [], articles: [], valid: false as const };
   return { order, result: { line: place.line, purchaseOrderNumber: number, ...result } };
+}
+
+/** The report that a batch in progress ends as, because Redis has forgotten that it ended; undefined for any other batch. */
+export async function forgottenEnd(batch: Batch, config: Pick<Config, 'reports'>): Promise<Report | undefined> {
+  if (!batch.cancelled || batch.state === 'done') return undefined;
+  // Where a person cancelled it, its report may have been written just now.
+  const isEnding = batch.cancelledBy !== undefined && isFinished(batch);
+  if (isEnding && !(await hasEnded(batch, config, { otherwise: true }))) return undefined;
+  return finishedReport(join(config.reports.path, batch.batch));
 }

@@ -1091,3 +1091,45 @@ it.concurrent('the damaged report of a fix file does not keep po-sync from start
   expect([code, out]).toEqual([0, expect.stringContaining(fixed.batch)]);
   expect([...place.stored().keys()].sort()).toEqual(['INV', 'LATER']);
 });
+
+it.concurrent('until a file that ended before Redis lost that is counted again, it is not shown as being cancelled, and its dead letters are counted', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  await using place = await openWorkplace({ redis, pace: PACE, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const keys = keysOf('staging', place.api.baseUrl);
+  const json = async (...args: string[]) => JSON.parse((await place.run(['--json', ...args])).out);
+  await place.run(['pause', '--reason', 'test']);
+  await place.drop('orders.csv', `${HEAD}\nGOOD,NEW,A,1\nINV,NEW,A,none\nREF,NEW,BAD,1\n`);
+  const batch = await until('all orders', async () => {
+    await place.run(['start', '--once']);
+    const [one = ''] = await client.smembers(keys.active);
+    return (await client.hget(keys.batch(one), 'total')) === '3' && one;
+  });
+  const copy = await copyOf(client);
+  await place.run(['resume']);
+  await place.run(['start', '--once']);
+  const counts = { accepted: 1, invalid: 1, refused: 1, cancelled: 0 };
+  expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts });
+
+  await putBack(client, copy);
+  await place.run(['resume']);
+  // Nobody settles the batch until then.
+  await client.set(keys.reportLease(batch), 'test');
+  const daemon = place.start(['start']);
+  await until('the end of the pause', async () => {
+    const isWithdrawn = (await client.hget(keys.batch(batch), 'n:cancelled')) === '1';
+    return isWithdrawn && (await json('status')).pauses.length === 0;
+  });
+  const { out } = await place.run(['status']);
+  expect(out).toMatch(/orders\.csv +finished, counted again +3\/3/);
+  expect(out).toContain('2 need a person');
+  expect(await json('status')).toMatchObject({ deadLetters: 2, batches: [{ counts, open: 2 }] });
+  expect((await json('dead-letters', 'list')).deadLetters).toHaveLength(2);
+  await client.del(keys.reportLease(batch));
+  await until('the end', async () => (await json('status')).batches.length === 0);
+  expect(await json('status')).toMatchObject({ deadLetters: 2 });
+  daemon.child.kill('SIGTERM');
+  const lines = (await daemon.ended).out.split('\n').filter((line) => line.includes('"order-withdrawn"'));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ order: 'REF', what: 'ended' }]);
+});

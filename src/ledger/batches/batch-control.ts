@@ -78,12 +78,12 @@ export function createBatchControl(deps: ControlDeps) {
       .exec();
   }
 
-  /** Cancels a batch that is about to be read again if it was cancelled in the ledger of another address. */
   /** Nothing more of a batch is sent that ended, which Redis has forgotten. */
   async function sendNoMore(batch: string, at: number): Promise<void> {
     await redis.hset(keys.batch(batch), { cancelled: at });
   }
 
+  /** Cancels a batch that is about to be read again if it was cancelled in the ledger of another address. */
   async function recallCancellation(batch: string): Promise<void> {
     const by = await redis.get(keys.cancelledBatch(batch));
     if (by === null || (await isCancelled(batch))) return;

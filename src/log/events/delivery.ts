@@ -61,10 +61,17 @@ export function orderWithdrawn(
   facts: { batch: string; order: string },
   { what, who }: { what: string; who: string },
 ): void {
-  const ended =
-    who === '' ? 'the file of the order had ended before Redis lost that' : 'the file of the order was cancelled';
-  const why = what === 'discarded' ? 'a person discarded the order before Redis lost that' : ended;
-  log.info({ event: 'order-withdrawn', ...facts, what, ...(who !== '' && { who }) }, `${why}; the order is not sent`);
+  if (who === '') {
+    const text =
+      'the file of the order had ended before Redis lost that; the order ends as the report of the file says';
+    log.info({ event: 'order-withdrawn', ...facts, what: 'ended' }, text);
+    return;
+  }
+  const why =
+    what === 'discarded'
+      ? 'a person discarded the order before Redis lost that'
+      : 'the file of the order was cancelled';
+  log.info({ event: 'order-withdrawn', ...facts, what, who }, `${why}; the order is not sent`);
 }
 
 /** The API's list shows an order more than once. */

@@ -4,8 +4,8 @@ import { count, iso } from '../../core/format.ts';
 import { allNames, batchesOfFile } from '../../ledger/batches/batch-control.ts';
 import { type Batch, type Batches, isFinished, totalOrders } from '../../ledger/batches/batches.ts';
 import { cancelledWord, countNeedingPerson, countSettled, type OutcomeCounts } from '../../order/outcome.ts';
-import { finishedReport } from '../../put-away/end-as-reported.ts';
 import { isDismissed, isLost } from '../../put-away/file-checks.ts';
+import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { withCurrentWarnings } from '../../report/read-corrections.ts';
 import { type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -76,7 +76,7 @@ export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unrea
 
 /**
  * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about it any
- * more. `lost`: it is not where it was put away. `endedWith`: as its report counts it, where Redis lost that it ended.
+ * more. `lost`: it is not where it was put away. `endedWith`: as its report counts it, where Redis lost that it ended: `batch` has these counts, too.
  */
 export type BatchView = {
   batch: Batch;
@@ -157,9 +157,10 @@ export async function viewOf(found: Batch, context: Pick<OperatorContext, 'confi
   const report = join(context.config.reports.path, batch.batch);
   const standing = standingOf(batch);
   if (standing !== 'unreadable') {
-    const isUnended = batch.state !== 'done' && !isFinished(batch);
-    const ended = batch.cancelled && isUnended ? await finishedReport(report) : undefined;
-    return { batch, standing, report, ...(ended && { endedWith: ended.counts }) };
+    const ended = await forgottenEnd(batch, context.config);
+    if (ended === undefined) return { batch, standing, report };
+    const { counts, open } = ended;
+    return { batch: { ...batch, counts, open }, standing, report, endedWith: counts };
   }
   const written = await readReport(report);
   const error = written?.error ?? batch.unreadable;
@@ -189,7 +190,7 @@ export function standingText({ batch, standing, endedWith }: BatchView): string 
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
 
-/** Why a cancelled batch that ended is counted again. */
+/** Why a batch that ended is counted again. */
 export const ENDED_BEFORE = 'It ended before Redis lost data. po-sync counts it again within about a minute.';
 
 /** What it means that a batch is unsettled, and what to do. */

@@ -9,6 +9,7 @@ import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
 import { closedInProgress } from '../../put-away/close-dead-letters.ts';
 import { deadLettersInProgress, type FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
+import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
 import { type Report, readFinished, reportNames } from '../../report/report.ts';
@@ -72,7 +73,7 @@ async function* matching(filter: DeadLetterFilter, context: OperatorContext): As
     // A batch whose report is there may still be under way, for instance because its file cannot be moved.
     underWay.delete(name);
     const batch = await batches.find(name);
-    const open = batch?.open ?? report.open;
+    const open = batch && !(await forgottenEnd(batch, config)) ? batch.open : report.open;
     if (open === 0 && !(filter.all && (await mayHaveSince(filter.since, join(reports, name), report)))) continue;
     const closings = closingsOf(await batches.closings(name));
     // Time and signature are those of the last answer, which the ledger may know better.

@@ -113,11 +113,13 @@ export async function readStatus(
   const { waits, batches: underWay } = reading;
   const request = await createRebuildRequest(store).pending();
   const readAt = request && { nextTryAt: request.notBefore };
-  const dead = { ...letters, orders: letters.orders - (await repeatedLetters(letters.orders, store)) };
+  const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
+  // Of a batch that ended before Redis lost that, Redis may count others than the report.
+  const forgotten = inProgress.reduce((sum, { batch: { open } }, i) => sum + open - (underWay[i]?.open ?? 0), 0);
+  const found = letters.orders + forgotten - (await repeatedLetters(letters.orders, store));
+  const dead = { ...letters, orders: Math.max(found, 0) };
   const again = Math.min(dead.orders, open.again.size);
   const notTaken = filesNotTaken(daemons);
-  const unreadOrders = waits.reduce((sum, { unread = 0 }) => sum + unread, 0);
-  const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
   return {
     environment: config.environment,
     baseUrl: config.environments[config.environment]?.baseUrl ?? '',
@@ -125,13 +127,14 @@ export async function readStatus(
     now: store.time.now(),
     daemons,
     sources: sources.map((source) => withObstacle(source, { daemons, batches: inProgress })),
-    queue: { ...shownQueue, unreadOrders },
+    queue: { ...shownQueue, unreadOrders: waits.reduce((sum, { unread = 0 }) => sum + unread, 0) },
     waits: dead.orders <= again ? waits : [...waits, { ...dead, orders: dead.orders - again }],
     deadLetters: dead.orders,
     ...(again > 0 && { sentAgain: again }),
     accepted,
     createdTwice,
-    ...(failure && (shownQueue.ordersInDoubt > 0 || waitForList(underWay)) ? { listFailure: failure } : {}),
+    ...(failure &&
+      (shownQueue.ordersInDoubt > 0 || underWay.some((one) => one.waitsForList)) && { listFailure: failure }),
     batches: inProgress,
     unreadable,
     ...(notTaken.length > 0 && { notTaken }),
@@ -140,8 +143,6 @@ export async function readStatus(
     ...(ended.length > 0 && { endedPauses: ended }),
   };
 }
-
-const waitForList = (batches: readonly Batch[]): boolean => batches.some((batch) => batch.waitsForList);
 
 async function queueOf(
   { config, store, queue }: OperatorContext,
