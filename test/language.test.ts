@@ -28,6 +28,7 @@ const WORDS: [RegExp, string][] = [
   [/\bcalled off\b/i, 'cancelled'],
   [/\bpower cuts?\b/i, 'power failure'],
   [/\bRedis (?:is|was) away\b/i, 'Redis is not reachable'],
+  [/\bpo-sync (?!completion )[\w -]*\w\|\w/, 'one command that can be pasted: a shell reads | as a pipe'],
   [/\btake-over\b|\btook over the ledger\b/i, 'ledger rebuild'],
 ];
 

@@ -78,7 +78,9 @@ describe('batches of a running daemon', () => {
     expect(await readdir(path.join(processing, batch))).toEqual(['held.csv']);
     const status = (await run('status')).out;
     expect(status).toMatch(new RegExp(`${batch} +held\\.csv +held`));
-    expect(status).toContain(`held.csv is held; run po-sync batches show|release|cancel ${batch.slice(-8)}\n`);
+    expect(status).toContain(
+      `held.csv is held; run po-sync batches show ${batch.slice(-8)}, then batches release or batches cancel\n`,
+    );
     expect(status).toMatch(/^ {4}\d+ of the last \d+ answers are the same refusal: /m);
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch.slice(-8)}\n`);
     expect(await run('batches', 'release', batch)).toMatchObject({
@@ -95,7 +97,9 @@ describe('batches of a running daemon', () => {
     });
     // It has no fix file yet.
     const { out: list } = await run('dead-letters', 'list', '--batch', batch);
-    expect(list).toContain(`held.csv has its fix file after po-sync batches release|cancel ${batch.slice(-8)} and its`);
+    expect(list).toContain(
+      `held.csv is held: it has its fix file after you release or cancel it and after its last order. Run po-sync batches show ${batch.slice(-8)} first.`,
+    );
     expect(list).not.toContain('Correct and drop');
     const { out: one } = await run('explain', JSON.parse(out).deadLetters[0].purchaseOrderNumber);
     expect(one).toContain(`Its fix file is written when batch ${batch} is finished.`);

@@ -237,10 +237,10 @@ export function unreadableRemedies(files: readonly BatchView[], format: Format):
     .join('\n')}\n`;
 }
 
-/** The commands for each held batch, for which the end of its name is enough, and why it is held. */
+/** The command that shows how each held batch is released or cancelled, and why it is held. */
 export function heldLines(batches: readonly BatchView[], format: Format): string {
   const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
-    const first = `${name} is held; run po-sync batches show|release|cancel ${batch.slice(-8)}`;
+    const first = `${name} is held; run po-sync batches show ${batch.slice(-8)}, then batches release or batches cancel`;
     return held === undefined ? [] : [first, `  ${held.reason}`];
   });
   return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, format)}\n`).join('');

@@ -174,7 +174,7 @@ function kindsText(kinds: Tally<DeadLetterKind>): string {
 }
 
 const REASONS: Record<Exclude<DiscardVerdict, 'discarded'>, string> = {
-  'in-doubt': 'in doubt. Run po-sync dead-letters resolve ORDER --as accepted|resend first.',
+  'in-doubt': 'in doubt. Run po-sync dead-letters resolve ORDER --as accepted, or --as resend, first.',
   'under-way': 'being sent again. Wait for the outcome.',
   'in-progress':
     'in progress in another file. po-sync explain ORDER shows its batch. Wait for the outcome, or cancel that batch.',

@@ -171,8 +171,8 @@ async function nextText(
 }
 
 function noFixFileYet(file: string, batch: string, isHeld: boolean): string {
-  const until = isHeld ? `po-sync batches release|cancel ${batch.slice(-8)} and its last order` : 'its last order';
-  return `${file} has its fix file after ${until}.`;
+  if (!isHeld) return `${file} has its fix file after its last order.`;
+  return `${file} is held: it has its fix file after you release or cancel it and after its last order. Run po-sync batches show ${batch.slice(-8)} first.`;
 }
 
 async function fixFileOf(folder: string): Promise<string | undefined> {
