@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { iso, withoutStop } from '../core/format.ts';
 import { OPERATOR } from '../deliver/circuit-breaker.ts';
-import { pauseRemedy } from '../deliver/pause-rules.ts';
+import { pauseAdvice, pauseRemedy } from '../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
@@ -48,6 +48,9 @@ export type Notice = {
   remedy?: string;
   /** ISO 8601, UTC: when the pause or the silence began. */
   since?: string;
+  /** Of a source that is silent: where its files are expected, and its `expectEvery` in milliseconds. */
+  path?: string;
+  expectEveryMs?: number;
 };
 
 /** As in `notify[].on` of the configuration. */
@@ -59,7 +62,7 @@ const LONGEST_NAME = 120;
 /** What a text keeps free for what to do about a pause, which comes last. */
 const LONGEST_REMEDY = 250;
 
-type CommonFacts = { environment: string; at: number };
+export type CommonFacts = { environment: string; at: number };
 type BatchFacts = CommonFacts & { batch: string; file: string; source: string; report: string; page?: string };
 
 /** What a batch, or the change of the file of one that is done, has for a person. */
@@ -145,39 +148,28 @@ export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Not
   return noticeOf('attention', 'created-twice', `${twiceText(facts.orders)}. ${TWICE_REMEDY}`, facts);
 }
 
-/** Delivery of the environment is paused. */
-export function deliveryPaused(facts: CommonFacts & { code: string; reason: string; since: number }): Notice {
+/**
+ * Delivery of the environment is paused. `before`: the codes of causes that only a person ends and that were reported before in
+ * the same pause, where the cause is now one that ends automatically.
+ */
+export function deliveryPaused({
+  before,
+  ...facts
+}: CommonFacts & { code: string; reason: string; since: number; before?: readonly string[] }): Notice {
   const { environment, code, reason } = facts;
-  const remedy = pauseRemedy(facts);
-  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY));
+  const open = before?.filter((one) => pauseAdvice(one) !== undefined).join(', ');
+  // The cause of now may hide that they are as they were.
+  const more = open ? ` What was reported before (${open}) remains to be done, unless somebody did it.` : '';
+  const remedy = `${pauseRemedy(facts)}${more}`;
+  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - more.length));
   // An operator's reason begins with the word.
-  const how = code === OPERATOR ? why : `paused (${code}): ${why}`;
+  const how = code === OPERATOR ? why : `${before ? 'still paused, now' : 'paused'} (${code}): ${why}`;
   return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, { ...facts, remedy });
 }
 
 /** Delivery resumed after a pause. */
 export function deliveryResumed(facts: CommonFacts & { since: number }): Notice {
   return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.`, facts);
-}
-
-/** `hadFile`: whether its last file came at `since`; otherwise po-sync began to watch it then, also after its ledger was lost. */
-type Silence = CommonFacts & { source: string; since: number; hadFile: boolean };
-
-/** A source had no file for longer than expected. */
-export function sourceSilent({ hadFile, ...facts }: Silence): Notice {
-  const { source, since } = facts;
-  const from = hadFile ? iso(since) : `po-sync began to watch it at ${iso(since)}`;
-  const text = `Source ${source} has had no readable file since ${from}, longer than expected.`;
-  return noticeOf('silent', 'silent', text, facts);
-}
-
-/** A silent source had a file again. */
-export function sourceHeard({ hadFile, ...facts }: Silence): Notice {
-  const [source, since] = [facts.source, iso(facts.since)];
-  const text = hadFile
-    ? `Source ${source} has a file again; the one before came at ${since}.`
-    : `Source ${source} has a file; before it, none came since po-sync began to watch it at ${since}.`;
-  return noticeOf('silent', 'heard', text, facts);
 }
 
 type Places = { reports: Pick<Config['reports'], 'path'>; admin: Pick<Config['admin'], 'publicUrl'> };
@@ -212,7 +204,12 @@ export function withCommands(
 
 type Facts = CommonFacts & Omit<Partial<Notice>, 'at' | 'since'> & { since?: number };
 
-function noticeOf(event: NoticeEvent, kind: Notice['kind'], text: string, { at, since, reason, ...facts }: Facts) {
+export function noticeOf(
+  event: NoticeEvent,
+  kind: Notice['kind'],
+  text: string,
+  { at, since, reason, ...facts }: Facts,
+) {
   return {
     version: 1,
     event,
@@ -230,7 +227,7 @@ function shown(text: string): string {
   return cut(onOneLine(text), LONGEST);
 }
 
-function cut(text: string, most: number): string {
+export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 

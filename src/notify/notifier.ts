@@ -5,7 +5,7 @@ import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Store } from '../redis/store.ts';
-import { createHearing, watchFrom } from './hearing.ts';
+import { createHearing, sourceHeard, sourceSilent, watchFrom } from './hearing.ts';
 import * as tell from './notice.ts';
 
 export type NotifierDeps = {
@@ -84,12 +84,18 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
     return;
   }
   const { code, reason, since } = pause;
-  // Each cause that a person must end is reported once in a pause. One that ends automatically would hide what a person must do.
-  const which = needsPerson(pause) ? `paused:person:${code}:` : 'paused:';
+  // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
+  const before = reported.flatMap((field) => (field.startsWith(PERSON) ? [field.split(':')[2] ?? ''] : []));
+  const isOther = before.length > 0 && !needsPerson(pause);
+  const which = needsPerson(pause) ? `${PERSON}${code}:` : isOther ? 'paused:ends:' : 'paused:';
   const isKnown = reported.some((field) => field.startsWith(which));
   if (isKnown || at - since < SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic']) return;
-  if (await begins(`${which}${since}`, deps)) send(tell.deliveryPaused({ environment, at, code, reason, since }));
+  if (!(await begins(`${which}${since}`, deps))) return;
+  send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
 }
+
+/** Begins the field of a pause that only a person ends; its code follows. */
+const PERSON = 'paused:person:';
 
 /** A state of batches that is reported once it has lasted `least` milliseconds. */
 type LastingState = {
@@ -144,7 +150,7 @@ type Look = {
 };
 
 async function checkSource({ source, reportedAs, running }: Look, deps: NotifierDeps): Promise<void> {
-  const { name, expectEvery } = source;
+  const { name, expectEvery, path } = source;
   const reported = reportedAs(`silent:${name}:`);
   if (expectEvery === undefined) return;
   const { environment, send } = deps;
@@ -155,12 +161,13 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Notifier
   const heardAt = Number(heard);
   const factsFrom = (since: number) => ({ environment, at, source: name, since, hadFile: since !== Number(watched) });
   if (at - heardAt <= expectEvery) {
-    if (await ends(reported, deps)) send(tell.sourceHeard(factsFrom(tell.sinceOf(reported))));
+    if (await ends(reported, deps)) send(sourceHeard(factsFrom(tell.sinceOf(reported))));
     return;
   }
   // The daemon may still take files that came before it started.
   if (running < settlingTime(source) || reported.length > 0) return;
-  if (await begins(`silent:${name}:${heardAt}`, deps)) send(tell.sourceSilent(factsFrom(heardAt)));
+  if (await begins(`silent:${name}:${heardAt}`, deps))
+    send(sourceSilent({ ...factsFrom(heardAt), path, expectEveryMs: expectEvery }));
 }
 
 /** Whether a daemon cannot read a source: then nothing is known about its files. */

@@ -147,21 +147,43 @@ describe('a pause', () => {
     await two.breaker.trip('http-503', 'the API is away');
     two.pass(11_000);
     await two.look();
-    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'token-refused']);
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'token-refused', 'http-503']);
   });
 
-  it('that only a person ends is reported once for each cause, also where causes take turns, and not for a cause that ends automatically', async () => {
+  it('that only a person ends is reported once for each cause, and once when the cause is one that ends automatically, also where causes take turns', async () => {
     await two.breaker.trip('token-refused', 'invalid_client');
     two.pass(11_000);
     await two.look();
-    for (const code of ['http-403', 'token-refused', 'http-503', 'http-403']) {
+    for (const code of ['http-403', 'token-refused', 'http-503', 'http-403', 'api-down', 'http-403', 'http-503']) {
       await two.breaker.trip(code, `cause ${code}`);
       await two.look();
     }
     await two.breaker.reset();
     await two.look();
-    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['token-refused', 'http-403', 'resumed']);
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual([
+      'token-refused',
+      'http-403',
+      'http-503',
+      'resumed',
+    ]);
+    expect(two.sent[2]?.text).toBe(
+      'Delivery to staging is still paused, now (http-503): cause http-503. Nothing to do: it ends automatically when the API accepts an order. What was reported before (token-refused, http-403) remains to be done, unless somebody did it.',
+    );
     expect(new Set(two.sent.map(({ since }) => since)).size).toBe(1);
+  });
+
+  it('that ends automatically is reported after that of an operator has ended, with nothing to do', async () => {
+    await two.breaker.hold('operator', 'paused by mia');
+    two.pass(3_000);
+    await two.look();
+    await two.breaker.trip('api-down', 'the API is away');
+    await two.look();
+    await two.breaker.release('operator');
+    two.pass(11_000);
+    await two.look();
+    await two.look();
+    expect(two.sent.map(({ code }) => code)).toEqual(['operator', 'api-down']);
+    expect(two.sent[1]?.remedy).toBe('Nothing to do: it ends automatically when the API accepts an order.');
   });
 
   it('with a second reason is one pause, until none is left', async () => {
@@ -343,14 +365,16 @@ describe('a source', () => {
     await two.look();
     two.pass(5 * HOUR);
     await two.look();
-    expect(two.sent).toMatchObject([{ event: 'silent', kind: 'silent', source: 'erp' }]);
+    expect(two.sent).toMatchObject([
+      { event: 'silent', kind: 'silent', source: 'erp', path: '/none', expectEveryMs: HOUR },
+    ]);
     await two.first().heard({ source: 'erp', startedAt: two.clock.now() });
     await two.look();
     await two.look();
     expect(two.sent.slice(1)).toMatchObject([{ event: 'silent', kind: 'heard', source: 'erp' }]);
     const began = `po-sync began to watch it at ${two.sent[0]?.since}`;
     expect(two.sent.map(({ text }) => text)).toEqual([
-      `Source erp has had no readable file since ${began}, longer than expected.`,
+      `Source erp (/none) has had no readable file since ${began}, longer than the expected 1 h.`,
       `Source erp has a file; before it, none came since ${began}.`,
     ]);
     two.pass(2 * HOUR);
@@ -360,7 +384,7 @@ describe('a source', () => {
     await two.look();
     const { since } = two.sent[2] ?? {};
     expect(two.sent.slice(2).map(({ text }) => text)).toEqual([
-      `Source erp has had no readable file since ${since}, longer than expected.`,
+      `Source erp (/none) has had no readable file since ${since}, longer than the expected 1 h.`,
       `Source erp has a file again; the one before came at ${since}.`,
     ]);
   });
