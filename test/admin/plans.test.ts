@@ -50,7 +50,10 @@ it('a plan counts what an action would do, and does nothing', async () => {
     counts: { retried: 3, invalid: 2 },
     listCheck: 'ok',
   });
-  expect((await run(body, 5)).body['code']).toBe('plan-other-count');
+  expect((await run(body, 5)).body).toMatchObject({
+    code: 'plan-other-count',
+    remedy: 'Send "expect":3 in the body to confirm.',
+  });
   expect(place.stored().size).toBe(0);
 });
 

@@ -238,6 +238,7 @@ it('in a protected environment nothing is sent without its name', async () => {
   for (const confirm of [{}, { confirm: 'production' }, { confirm: true }]) {
     const { status, body } = await sendWith(confirm);
     expect([status, body['code']]).toEqual([403, 'confirmation-missing']);
+    expect(body['remedy']).toBe('Send "confirm":"staging" in the body to confirm.');
   }
   expect(guarded.stored().size).toBe(0);
   expect((await sendWith({ confirm: 'staging' })).status).toBe(201);

@@ -61,6 +61,7 @@ export async function acting<Result extends { text: string }>(
   if (environments[environment]?.protected && !HARMLESS.includes(what) && confirm !== environment) {
     throw new PoSyncError('confirmation-missing', `${environment} is protected.`, {
       remedy: `Enter ${environment} to confirm.`,
+      facts: { inBody: JSON.stringify({ confirm: environment }).slice(1, -1) },
     });
   }
   return recorded({ what, on }, context, () => act(context).finally(api.outdate));

@@ -241,6 +241,7 @@ function tooLarge(): PoSyncError {
 function otherCount(count: number): PoSyncError {
   return new PoSyncError('plan-other-count', `The plan contains ${counted(count, 'order')}.`, {
     remedy: 'Enter exactly this number to confirm.',
+    facts: { inBody: `"expect":${count}` },
   });
 }
 

@@ -77,12 +77,13 @@ const STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
 
 /**
  * An error as problem details (RFC 9457) with `code` and `remedy`. An error that po-sync does not throw deliberately
- * says nothing about itself.
+ * says nothing about itself. What a person enters on a page, a program sends: the fact `inBody` says how.
  */
 export function problemReply(thrown: unknown, status?: number, headers: Record<string, string> = {}): Reply {
   const error = toError(thrown);
   if (!(error instanceof PoSyncError)) return problem(500, { code: 'internal', detail: 'Internal error.' }, headers);
-  const { code, message: detail, remedy } = error;
+  const { code, message: detail, facts } = error;
+  const remedy = facts['inBody'] === undefined ? error.remedy : `Send ${facts['inBody']} in the body to confirm.`;
   const found = status ?? STATUSES.find(([pattern]) => pattern.test(code))?.[1] ?? 409;
   const later = found === 503 ? { 'retry-after': LATER, ...headers } : headers;
   return problem(found, { code, detail, ...(remedy === undefined ? {} : { remedy }) }, later);
