@@ -9,7 +9,11 @@ import { bearerHeaders } from '../support/open-sandbox.ts';
 import { credentials, openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const FILE = path.resolve(import.meta.dirname, '../../docs/command-output.schema.json');
-const schema = JSON.parse(readFileSync(FILE, 'utf8')) as { $id: string; $defs: Record<string, object> };
+const schema = JSON.parse(readFileSync(FILE, 'utf8')) as {
+  $id: string;
+  description: string;
+  $defs: Record<string, object>;
+};
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
 ajv.addSchema(schema);
 
@@ -142,6 +146,12 @@ describe('docs/command-output.schema.json', () => {
       return validate(document) ? [] : [`${command} ${args}: ${ajv.errorsText(validate.errors)}`];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('says that errors have one definition for all commands', () => {
+    expect(schema.description).toContain('A document whose only key is `error` matches the definition `error`');
+    const document = seen.find(([command, args]) => command === 'batches cancel' && args === '{first}')?.[2];
+    expect([validatorOf('error')(document), validatorOf('batches-cancel')(document)]).toEqual([true, false]);
   });
 
   it('has a definition for every command, and each was seen', () => {
