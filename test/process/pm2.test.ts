@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { CLIENT_ID, CLIENT_SECRET } from '../support/open-sandbox.ts';
@@ -166,4 +169,26 @@ test('a log that was moved away is followed by a new one after pm2 reloadLogs', 
   await place.settled();
   await until('the new log', async () => (await readFile(file, 'utf8').catch(() => '')).includes('orders.csv'));
   expect(await readFile(`${file}.1`, 'utf8')).not.toContain('orders.csv');
+});
+
+test('with split roles, the files of the log have the names that docs/operations.md gives, and its command reads them', async () => {
+  const port = await freePort(3);
+  await using place = await openPm2Place({ PO_SYNC_DELIVERIES: '2', PO_SYNC_ADMIN_PORT: String(port) });
+  const { pm2 } = place;
+  await pm2.run('start', CONFIGURATION);
+  const logs = (await pm2.list()).map(({ pm2_env }) => pm2_env.pm_out_log_path);
+  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const names = new Set(logs.map((log) => `~/.pm2/logs/${path.basename(log).replace(/\d+\.log$/, '*.log')}`));
+  expect([...names].sort()).toEqual(['~/.pm2/logs/po-sync-delivery-out-*.log', '~/.pm2/logs/po-sync-intake-out-*.log']);
+  for (const name of names) expect(page).toContain(`\`${path.basename(name)}\``);
+
+  const [, command = ''] = /`(zcat -f ~\/\.pm2\/logs\/[^`]*)`/.exec(page) ?? [];
+  const here = command
+    .replace('~/.pm2/logs', path.dirname(logs[0] ?? ''))
+    .replace('.order == "PO-1001"', '.event == "daemon-ready"');
+  await until('a line of each daemon', async () => {
+    const { stdout } = await promisify(execFile)('bash', ['-c', here]);
+    return stdout.split('\n').length - 1 === 3;
+  });
+  await pm2.run('delete', 'all');
 });
