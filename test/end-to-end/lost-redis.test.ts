@@ -1124,7 +1124,8 @@ it.concurrent('until a file that ended before Redis lost that is counted again, 
   const { out } = await place.run(['status']);
   expect(out).toMatch(/orders\.csv +finished, counted again +3\/3/);
   expect(out).toContain('2 need a person');
-  expect(await json('status')).toMatchObject({ deadLetters: 2, batches: [{ counts, open: 2 }] });
+  expect(await json('status')).toMatchObject({ deadLetters: 2, batches: [{ counts, open: 2, cancelled: false }] });
+  expect((await place.run(['batches', 'show', batch])).out).not.toMatch(/cancelled/);
   expect((await json('dead-letters', 'list')).deadLetters).toHaveLength(2);
   await client.del(keys.reportLease(batch));
   await until('the end', async () => (await json('status')).batches.length === 0);

@@ -157,20 +157,25 @@ export function dayFields(url: URL): Html {
 /** As `standingText`; it does not look as if nothing went out while the rest of a file is read. */
 export function shownStanding(view: BatchView): string {
   const { counts, unsettled, cancelled } = view.batch;
+  const isOver = cancelled || view.endedWith !== undefined;
   const isSent = settledIn(view.batch) > counts.invalid + counts.cancelled;
-  const isBoth = view.standing === 'reading' && unsettled === undefined && !cancelled && isSent;
+  const isBoth = view.standing === 'reading' && unsettled === undefined && !isOver && isSent;
   return isBoth ? 'sending, still reading' : standingText(view);
 }
 
 /** The buttons of a batch that is held, or not finished. */
-export function batchActs({ batch, standing, lost }: BatchView, back: string, confirm: string | undefined): Html {
+export function batchActs(
+  { batch, standing, lost, endedWith }: BatchView,
+  back: string,
+  confirm: string | undefined,
+): Html {
   const path = batchPath(batch.batch);
   const release =
     standing === 'held'
       ? actForm({ action: `${path}/release`, back, button: 'Release: send the remaining orders', confirm })
       : undefined;
   const cancel =
-    lost || batch.cancelled || batch.state === 'done' || isFinished(batch)
+    lost || endedWith || batch.cancelled || batch.state === 'done' || isFinished(batch)
       ? lost && actForm({ action: `${path}/cancel`, back, button: 'Dismiss: the file is gone', confirm })
       : actForm({
           action: `${path}/cancel`,

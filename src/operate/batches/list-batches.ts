@@ -7,7 +7,7 @@ import { cancelledWord, countNeedingPerson, countSettled, type OutcomeCounts } f
 import { isDismissed, isLost } from '../../put-away/file-checks.ts';
 import { forgottenEnd } from '../../put-away/missing-file.ts';
 import { withCurrentWarnings } from '../../report/read-corrections.ts';
-import { type Report, readReport } from '../../report/report.ts';
+import { isCancelled, type Report, readReport } from '../../report/report.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
@@ -76,7 +76,7 @@ export type BatchStanding = 'reading' | 'sending' | 'held' | 'finished' | 'unrea
 
 /**
  * A batch with its report folder; `error`: why its file is unreadable. `over`: why nobody has to do anything about it any
- * more. `lost`: it is not where it was put away. `endedWith`: as its report counts it, where Redis lost that it ended: `batch` has these counts, too.
+ * more. `lost`: it is not where it was put away. `endedWith`: as its report counts it, where Redis lost that it ended: `batch` has what it says, too.
  */
 export type BatchView = {
   batch: Batch;
@@ -160,7 +160,8 @@ export async function viewOf(found: Batch, context: Pick<OperatorContext, 'confi
     const ended = await forgottenEnd(batch, context.config);
     if (ended === undefined) return { batch, standing, report };
     const { counts, open } = ended;
-    return { batch: { ...batch, counts, open }, standing, report, endedWith: counts };
+    const cancelled = isCancelled(ended) || batch.cancelledBy !== undefined;
+    return { batch: { ...batch, counts, open, cancelled }, standing, report, endedWith: counts };
   }
   const written = await readReport(report);
   const error = written?.error ?? batch.unreadable;
@@ -182,10 +183,7 @@ export function standingOf({ state, held, total, unreadable }: StandingFacts): B
 export function standingText({ batch, standing, endedWith }: BatchView): string {
   if (batch.unsettled !== undefined) return batch.state === 'reading' ? 'cannot be read' : 'no report yet';
   if (standing === 'finished' && batch.cancelled) return cancelledWord(batch.counts);
-  if (endedWith) {
-    const was = batch.cancelledBy || endedWith.cancelled > 0 ? cancelledWord(endedWith) : 'finished';
-    return `${was}, counted again`;
-  }
+  if (endedWith) return `${batch.cancelled ? cancelledWord(endedWith) : 'finished'}, counted again`;
   if (batch.cancelled && (standing === 'reading' || standing === 'sending')) return 'being cancelled';
   return standing === 'sending' && isFinished(batch) ? 'writing report' : standing;
 }
