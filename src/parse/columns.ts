@@ -158,21 +158,23 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
   if (mixed !== undefined)
     return `The header has two delimiters: the name ${JSON.stringify(shorten(mixed.name, 60))} contains ${named(mixed.delimiter)}. Use one delimiter in the complete file.`;
   const near = missing.flatMap((field) => {
-    const found = mapping.fields[field].map((name) => nearest(name, header)).find((name) => name !== undefined);
-    return found === undefined ? [] : [`"${shorten(found, 60)}" for ${field}`];
+    const each = mapping.fields[field].map((name) => ({ name, found: nearest(name, header) }));
+    const { name, found } = each.find((one) => one.found !== undefined) ?? {};
+    return found === undefined ? [] : [`"${shorten(found, 60)}" to "${name}"`];
   });
-  if (near.length > 0) return `If you mean these, name them in the mapping of its source: ${near.join(', ')}.`;
+  if (near.length > 0)
+    return `If you mean these, rename them in the file: ${near.join(', ')}. For your operator: or name them in the mapping of its source.`;
   const [first = ''] = header;
   const { delimiter } = mapping;
   const others = /[,;\t|]/.exec(first)?.[0];
   if (header.length === 1 && others !== undefined && delimiter !== 'auto' && !first.includes(delimiter))
-    return `The mapping of its source sets the delimiter ${named(delimiter)}, but the line has ${named(others)}. Correct delimiter in the mapping, or the file.`;
+    return `The mapping of its source sets the delimiter ${named(delimiter)}, but the line has ${named(others)}. Use ${named(delimiter)} in the file. For your operator: or correct delimiter in the mapping.`;
   if (header.length === 1 && others !== undefined)
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
   if (header.length === 1)
-    return 'The first line that is not empty must be the header. If it is, ask your operator. For your operator: set delimiter in the mapping of its source, if it is not a workbook.';
+    return 'No line with the names of the columns was found. Add one above the orders. If it is there, ask your operator. For your operator: set delimiter in the mapping of its source, if it is not a workbook.';
   const names = missing.map((field) => mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '));
-  return `The first line that is not empty must be the header. If it is, add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. For your operator: fields in the mapping sets these names (docs/files.md).`;
+  return `No line with the names of these columns was found. If the file has no such header, add one above the orders. If it has one, add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. For your operator: fields in the mapping sets these names (docs/files.md).`;
 }
 
 /** A name among others that, split at another delimiter, contains the column of a missing field. */
@@ -200,7 +202,7 @@ export function refuseMissing(
   const has = header ? ` Line ${line} has ${shorten(header.map((name) => JSON.stringify(name)).join(', '))}.` : '';
   const message = `onlyWhere in the mapping names ${only.join(', ')}, which this file does not have, or has more than once.${has}`;
   const remedy =
-    'Correct the name in the mapping, or the file. Nothing of the file is sent, because nothing says which of its orders are wanted.';
+    'Correct the name in the file. Nothing of the file is sent, because nothing says which of its orders are wanted. For your operator: or correct the name in the mapping.';
   throw unreadable('column-missing', message, { ...(line !== undefined && { line }), field: only.join(', ') }, remedy);
 }
 

@@ -58,7 +58,7 @@ export async function refuseFalseDeclaration(
     'encoding',
     message,
     { line: 1, encoding },
-    'Correct the declaration, or set encoding in the mapping.',
+    'Correct the declaration. For your operator: or set encoding in the mapping.',
   );
 }
 
@@ -95,7 +95,7 @@ export async function asJson(
   const isGuess = letters < ENOUGH;
   const says = `The mapping sets encoding: ${encoding}, but the file is UTF-8, as JSON always is (RFC 8259): it is read as UTF-8.`;
   const held =
-    ' Few letters show it, so orders with such letters in a number or an article are held. Set encoding: utf-8 in the mapping for JSON.';
+    ' Few letters show it, so orders with such letters in a number or an article are held. For your operator: set encoding: utf-8 in the mapping for JSON.';
   return { ...sniffed, encoding: 'utf-8', isGuess, warnings: [...warnings, isGuess ? says + held : says] };
 }
 
@@ -114,7 +114,7 @@ export async function encodingError(
   const message = `Line ${line}, column ${column} (byte ${fault.byte}, ${value}) is not ${fault.encoding}.${other}`;
   const remedy = CONTROLS.test(start)
     ? 'The file is damaged, or is no text. Save it as an .xlsx workbook or CSV (UTF-8) again.'
-    : 'Save the file as UTF-8, or set encoding in the mapping of its source.';
+    : 'Save the file as UTF-8. For your operator: or set encoding in the mapping of its source.';
   return unreadable('encoding', message, { line, column, value, byte: fault.byte, encoding: fault.encoding }, remedy);
 }
 

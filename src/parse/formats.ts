@@ -31,7 +31,12 @@ export function formatOf(start: string, { format }: Mapping): FormatName {
     found === 'xlsx'
       ? `The file is an Excel workbook or another zip archive, but the mapping sets format: ${format}.`
       : 'The file is not an Excel workbook.';
-  throw unreadable('format', message, { line: 1 }, `${remedy}, or set format: ${found} in the mapping.`);
+  throw unreadable(
+    'format',
+    message,
+    { line: 1 },
+    `${remedy}. For your operator: or set format: ${found} in the mapping.`,
+  );
 }
 
 /**

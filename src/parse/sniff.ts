@@ -74,7 +74,7 @@ function declaredEncoding(bytes: Buffer): FoundEncoding | undefined {
     'encoding',
     message,
     { line: 1, value: name },
-    'Save the file as UTF-8, or set encoding in the mapping.',
+    'Save the file as UTF-8. For your operator: or set encoding in the mapping.',
   );
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
@@ -68,10 +69,12 @@ describe('a table is unreadable', () => {
   test.each([
     [
       'purchaseOrderNr,artcleCode,quantity\n',
-      '"purchaseOrderNr" for purchaseOrderNumber, "artcleCode" for articleCode',
+      'rename them in the file: "purchaseOrderNr" to "purchaseOrderNumber", "artcleCode" to "articleCode". For your operator: or name',
     ],
-    ['1,A,1\n2,B,1\n', 'must be the header'],
-    ['Purchase;order\n', 'must be the header'],
+    // A title and empty lines may be above the header, so it need not be the first line.
+    ['1,A,1\n2,B,1\n', 'If the file has no such header, add one above the orders.'],
+    ['Purchase;order\n', 'If the file has no such header, add one above the orders.'],
+    ['minutes of May\n\nall present\n', 'No line with the names of the columns was found. Add one above the orders.'],
     ['purchaseOrderNumber#articleCode#quantity\n', 'set delimiter'],
   ])('and %j says what to do', async (text, remedy) => {
     await expect(readText(text)).rejects.toMatchObject({ remedy: expect.stringContaining(remedy) });
@@ -336,3 +339,16 @@ test.each([
 function rows(count: number, article: string, newline: string): string {
   return Array.from({ length: count }, (_, i) => `${i},${article},1${newline}`).join('');
 }
+
+test('a remedy that changes the mapping is for the operator', () => {
+  const folder = new URL('../../src/parse/', import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const settings = files.flatMap((name) => {
+    const text = readFileSync(new URL(name, folder), 'utf8');
+    return text
+      .split('\n')
+      .filter((line) => /\b(?:set|correct|name) [^.]*\bin the mapping\b/i.test(line) && /['`]/.test(line));
+  });
+  expect(settings.length).toBeGreaterThan(5);
+  expect(settings.filter((line) => !/your operator/i.test(line))).toEqual([]);
+});

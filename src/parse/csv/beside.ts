@@ -72,6 +72,6 @@ function besides(line: number, value: string, column: number) {
   const shown = JSON.stringify(shorten(value.trim(), 60));
   const message = `Line ${line} has ${shown} in column ${column + 1}, beside the order that is read: another order or item that would not be sent.`;
   const remedy =
-    'Give each item its own row, with all orders below one header; or set otherReadings: allow in the mapping if those columns contain no orders.';
+    'Give each item its own row, with all orders below one header. For your operator: if those columns contain no orders, set otherReadings: allow in the mapping.';
   return unreadable('header', message, { line, column: column + 1, value: shown }, remedy);
 }

@@ -65,7 +65,7 @@ export async function inspectTable(
 }
 
 const NO_LINE_END =
-  'The last line has no line end, so the file may be incomplete. If its program never writes one, set finalNewline: optional in the mapping of the source.';
+  'The last line has no line end, so the file may be incomplete. For your operator: if its program never writes one, set finalNewline: optional in the mapping of the source.';
 
 /** Does the same with a worksheet's rows, whatever the file's size. */
 export async function inspectRows(
@@ -223,7 +223,7 @@ function cutOff({ line }: Row, how: string) {
     'cut-off',
     message,
     { line },
-    'Drop the complete file again. If it is complete, add a line end to its last line. If its last line is always a total, set lastRow in the mapping of the source.',
+    'Drop the complete file again. If it is complete, add a line end to its last line. For your operator: if its last line is always a total, set lastRow in the mapping of the source.',
   );
 }
 

@@ -119,7 +119,7 @@ export function watchOtherOrders({ number, content }: OrderKeys) {
       const { pointer, line } = found;
       const message = `Line ${line} has an order at ${pointer}, beside the list ${JSON.stringify(list)} that is read: it would not be sent.`;
       const remedy =
-        'Put all orders in one list, or set records in the mapping to the path of the orders, with * for arrays.';
+        'Put all orders in one list. For your operator: or set records in the mapping to the path of the orders, with * for arrays.';
       throw unreadable('json-shape', message, { line, pointer }, remedy);
     },
   };

@@ -203,7 +203,7 @@ function followPath(path: readonly string[], format: Mapping['format'], objects:
         'records',
         missing.message,
         { line: missing.line },
-        'Correct records in the mapping of the source.',
+        'Check whether this is the right file. For your operator: correct records in the mapping of the source.',
       );
     const warnings = misses === 0 ? [] : [`${misses} objects on the path ${path.join('.')} have no such orders.`];
     return { layout, objects, warnings };

@@ -71,7 +71,8 @@ export function endsBefore(isArray: boolean, { line }: JsonPlace) {
 
 export function severalLists(names: readonly string[], line: number) {
   const keys = names.map((name) => JSON.stringify(name)).join(' and ');
-  const remedy = 'Set records in the mapping to the path of the orders, or use an object that contains no other list.';
+  const remedy =
+    'Use an object that contains no other list. For your operator: or set records in the mapping to the path of the orders.';
   return unreadable('json-shape', `The object of the file contains several arrays: ${keys}.`, { line }, remedy);
 }
 

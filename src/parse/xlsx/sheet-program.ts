@@ -35,13 +35,21 @@ try {
 async function onlySheet(archive: ZipArchive, workbook: Workbook): Promise<Sheet> {
   const visible = workbook.sheets.filter((sheet) => !sheet.isHidden);
   const [first] = visible;
-  if (first === undefined) throw unreadable('sheet', 'The workbook has no visible sheet.', {});
+  if (first === undefined)
+    throw unreadable(
+      'sheet',
+      'The workbook has no visible sheet.',
+      {},
+      'Show the sheet with the orders and save it again.',
+    );
   const filled: Sheet[] = [];
   for (const sheet of visible.length === 1 ? [] : visible) if (await hasData(archive, sheet)) filled.push(sheet);
   if (filled.length < 2) return filled[0] ?? first;
   const names = shorten(filled.map(({ name }) => JSON.stringify(name)).join(', '));
   const message = `The workbook has several visible sheets with data: ${names}.`;
-  throw unreadable('sheet', message, { value: names }, 'Set sheet in the mapping of the source.');
+  const remedy =
+    'Save each sheet as a separate file, or hide or delete the others. For your operator: set sheet in the mapping of the source.';
+  throw unreadable('sheet', message, { value: names }, remedy);
 }
 
 /** Readers of lines end one at U+2028 and U+2029 as well. */

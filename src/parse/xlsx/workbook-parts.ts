@@ -245,5 +245,6 @@ export function sheetNamed({ sheets }: Workbook, name: string): Sheet {
   if (found) return found;
   const names = sheets.map((sheet) => JSON.stringify(sheet.name)).join(', ');
   const message = `The workbook has no sheet ${JSON.stringify(shorten(name, 60))}; it has ${shorten(names)}.`;
-  throw unreadable('sheet', message, { value: shorten(name) }, 'Correct sheet in the mapping of the source.');
+  const remedy = 'Give the sheet with the orders this name. For your operator: or correct sheet in the mapping.';
+  throw unreadable('sheet', message, { value: shorten(name) }, remedy);
 }

@@ -153,7 +153,7 @@ function guessPath(start: string, mapping: Mapping): readonly string[] {
 
 function severalPlaces(paths: readonly (readonly string[])[]) {
   const shown = paths.map((path) => path.join('.')).join(' and ');
-  const remedy = 'Set records in the mapping to the path of the orders.';
+  const remedy = 'Ask your operator. For your operator: set records in the mapping to the path of the orders.';
   return unreadable('records', `The file has order numbers in several places: ${shorten(shown)}.`, { line: 1 }, remedy);
 }
 
@@ -163,7 +163,8 @@ const SHOWN = 10;
 function noNumber(names: readonly string[], mapping: Mapping) {
   const wanted = mapping.fields.purchaseOrderNumber.join(' or ');
   const message = `No element or attribute ${wanted} was found; the document ${hasText(names)}.`;
-  const remedy = 'Name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
+  const remedy =
+    'Check whether this is the right file. For your operator: name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
   return unreadable('records', message, { line: 1 }, `${remedy}${othersText(namelessIn(names, mapping))}`);
 }
 
@@ -186,7 +187,9 @@ function nothingThere(path: readonly string[], paths: ReturnType<typeof watchPat
   const { path: reached, children } = paths.at(path);
   const where = reached.length === 0 ? 'the document' : reached.join('.');
   const message = `No element ${path.join('.')} was found; ${where} ${hasText(children)}.`;
-  return unreadable('records', message, { line: 1 }, 'Correct records or fields in the mapping of the source.');
+  const remedy =
+    'Check whether this is the right file. For your operator: correct records or fields in the mapping of the source.';
+  return unreadable('records', message, { line: 1 }, remedy);
 }
 
 function hasText(names: readonly string[]): string {

@@ -120,7 +120,7 @@ describe('rows of a list that are not data', () => {
         message: expect.stringMatching(
           /^onlyWhere in the mapping names "Status", .* Line 1 has "purchaseOrderNumber", /,
         ),
-        remedy: expect.stringContaining('Correct the name in the mapping'),
+        remedy: expect.stringContaining('Correct the name in the file'),
       });
   });
 

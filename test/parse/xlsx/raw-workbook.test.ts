@@ -148,7 +148,8 @@ describe('the sheet of a workbook that is read', () => {
     await expect(readText(book)).rejects.toMatchObject({
       code: 'unreadable-sheet',
       message: expect.stringContaining('"May", "June"'),
-      remedy: 'Set sheet in the mapping of the source.',
+      remedy:
+        'Save each sheet as a separate file, or hide or delete the others. For your operator: set sheet in the mapping of the source.',
     });
   });
 

@@ -119,7 +119,8 @@ describe('XML', () => {
     const remedyOf = async (text: string, mapping = {}) =>
       (await ordersIn(text, mapping).catch((error: unknown) => error)) as { remedy: string };
     const text = '<a><PO><Nr>1</Nr><Pos><Art>A</Art><Menge>1</Menge></Pos></PO></a>';
-    const own = 'Name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
+    const own =
+      'Check whether this is the right file. For your operator: name the one that is the order number in fields.purchaseOrderNumber of the mapping of the source.';
     const list = 'fields.items if each order has a list of them';
     expect((await remedyOf(text)).remedy).toBe(
       `${own} Nothing was found for these either: ${list}; fields.articleCode; fields.quantity. Name them in the same way.`,
