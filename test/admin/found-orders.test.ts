@@ -91,6 +91,23 @@ it('its items are listed, because the list of the API proves them, but not those
   ]);
 });
 
+it('the page of an accepted order says since when and how po-sync knows it, and what to do if it never arrived', async () => {
+  const page = async (number: string) => (await person.page(`/order?number=${number}`)).text;
+  const sent = await page('PO-6');
+  expect(sent).toMatch(/<p>Accepted since <time[^>]*>[^<]+<\/time>: then the API answered po-sync that it has it\./);
+  expect(sent).toContain("<code>po-sync explain PO-6 --list</code> reads the API's list now");
+  expect(await page('PO-5')).toMatch(/<p>Accepted since .*: then the API.{1,5}s list showed it to po-sync\./);
+  const [, anchor = 'none'] = /href="\/for-clerks#([^"]+)">The supplier says/.exec(sent) ?? [];
+  expect((await person.page('/for-clerks')).text).toContain(`<h2 id="${anchor}">`);
+});
+
+it('the page of an order says that duplicates in other files may be missing, and how to find them', async () => {
+  const { text } = await person.page('/order?number=PO-6');
+  expect(text).toMatch(
+    /Other files that have this order only as a duplicate may be missing here\. To find them, <a [^>]*>search every report/,
+  );
+});
+
 const [monday, tuesday] = ['20261123T071500Z-inbox-week-3f2a91c0', '20261124T071500Z-inbox-week-7c1d02ab'];
 
 /** What is found in two reports of the orders A and B, each twice; the ledger has `known` of every order. */

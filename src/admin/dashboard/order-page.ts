@@ -21,6 +21,7 @@ import {
 import { waitClause } from '../../operate/orders/wait-of.ts';
 import { placeText } from '../../order/fixing.ts';
 import { needsPerson } from '../../order/outcome.ts';
+import { shellWords } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { readHistory } from '../api/dead-letter-routes.ts';
 import { itemsOf } from '../api/plans.ts';
@@ -46,13 +47,14 @@ export async function orderPage({ api, url }: PageRequest): Promise<Content> {
 ${form}
 <p>${stateOf(history)}${twiceOf(history)}</p>
 ${leftOutPart(history)}
+${acceptedPart(history)}
 ${history.state === 'accepted' ? html`<p>The API cannot change an accepted order. If it is wrong, agree on the change with the supplier: a file with other items for it is a conflict, and nothing of that is sent. A missing item can be a new order with a new number, if the supplier agrees.</p>` : undefined}
 ${openFacts(history, now)}
 ${itemsPart(history)}
 <h2>What happened</h2>
 ${events.length === 0 ? html`<p>Nothing is recorded.</p>` : table('What happened', ['at', 'event'], events)}
 ${unread === 0 ? undefined : html`<p role="status">Older events may be missing: some reports are not read yet.</p>`}
-${isAll ? undefined : html`<p>Also ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
+${isAll ? undefined : html`<p>Other files that have this order only as a duplicate may be missing here. To find them, ${link(`${orderPath(history.order)}&reports=all`, 'search every report')} (takes seconds where there are thousands).</p>`}`;
   return { title: history.order, body };
 }
 
@@ -97,6 +99,22 @@ function stateOf(history: OrderHistory): Html {
     case 'inDoubt':
       return badge('bad', `${outcomeWord(state)}, waits for a person`);
   }
+}
+
+/** Since when the API has it, by what po-sync keeps: nobody asks the API for this page. */
+function acceptedPart({ order, accepted, appearances, operatorActions }: OrderHistory): Html | undefined {
+  if (accepted === undefined) return undefined;
+  const own = appearances.find(({ batch, result }) => batch === accepted.batch && result.outcome === 'accepted');
+  const isListed = accepted.batch === undefined || ['listed', 'created-twice'].includes(own?.result.code ?? '');
+  const who = operatorActions.findLast(({ what }) => what === 'confirmed')?.who;
+  // Before its report, nothing says how a list or an answer showed it.
+  const answered = own === undefined ? 'the API had it' : 'the API answered po-sync that it has it';
+  const how = isListed
+    ? "the API's list showed it to po-sync"
+    : who === undefined
+      ? answered
+      : `${who} confirmed that the API has it`;
+  return html`<p>Accepted since ${timeText(iso(accepted.at))}: then ${how}. po-sync keeps no record of later lists. For your operator: <code>po-sync explain ${shellWords(order, '--list')}</code> reads the API's list now. Help: ${link('/for-clerks#the-supplier-says-that-an-order-never-arrived', 'The supplier says that an order never arrived')}.</p>`;
 }
 
 function twiceOf({ timesListed }: OrderHistory): Html | undefined {
