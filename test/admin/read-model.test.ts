@@ -65,6 +65,18 @@ describe('the search of dead letters', () => {
     expect(steps()).toBeLessThanOrEqual(810);
   });
 
+  it('shows the orders of a file by their lines, also those that another one holds, which are reported last', () => {
+    const table = createDeadLetterTable();
+    const letters = [5, 6, 9, 15, 3, 8].map((line) => ({
+      ...letterOf({ number: `PO-${line}` }, line),
+      location: { line },
+    }));
+    table.put({ batch: batchOf(0), source: 'inbox', file: 'Orders.csv' }, letters);
+    const lines = (after?: string) => table.page({}, 4, after).items.map(({ location }) => location.line);
+    expect(lines()).toEqual([3, 5, 6, 8]);
+    expect(lines(table.page({}, 4).next)).toEqual([9, 15]);
+  });
+
   it('counts and shows what a look at every dead letter finds, in the order of the files', () => {
     const messages = ['quantity 7 is wrong', 'quantity 8 is wrong', 'Article  UNKNOWN', 'po-3 is late'];
     const kinds = ['refused', 'invalid', 'conflict'] as const;

@@ -47,7 +47,7 @@ export function createDeadLetterTable() {
 
   /** Replaces the rows of a batch. */
   function put(from: { batch: string; source: string; file: string }, letters: readonly DeadLetter[]): void {
-    const open = letters.filter(({ closed }) => closed === undefined);
+    const open = letters.filter(({ closed }) => closed === undefined).sort(byLine);
     keep(
       from,
       open.map((one) => keptOf(one, from)),
@@ -98,6 +98,9 @@ export function createDeadLetterTable() {
 
   return { put, remove, close, numberOf, ...createQueries(matching, summaries) };
 }
+
+/** Orders that another row or file holds are reported after the others of their file. */
+const byLine = (a: DeadLetter, b: DeadLetter) => a.location.line - b.location.line;
 
 /** Kind → signature → group: a joined key for each row would double the time. */
 type Groups = Map<DeadLetterKind, Map<string, RowGroup>>;
