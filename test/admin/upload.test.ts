@@ -47,6 +47,7 @@ it('a preview counts new, duplicate, conflict and invalid, sends nothing, and wh
 
   const page = await person.page(`/upload/${String(upload['id'])}`);
   expect(page.text).toMatch(/<b>2<\/b>new: will be sent/);
+  expect(page.text).toContain('the list of the API. po-sync itself knew each duplicate and conflict.');
   expect(page.text).toMatch(/data-title="in this file"><div>A × 9<.*data-title="already known"><div>A × 1</);
   expect(page.text).toContain('2 orders need a person and can be corrected.');
   expect(page.text).toContain('<dt>format</dt><dd>CSV, delimiter comma, utf-8</dd>');
@@ -186,7 +187,10 @@ it('an order that only the list of the API has is not sent', async () => {
     quantity?: number;
   }[];
   const upload = await person.upload('name=l.csv', `${HEAD}\nPO-21,NEW,${articleCode},${quantity}\nPO-22,NEW,A,1\n`);
-  expect(upload['preview']).toMatchObject({ new: 1, duplicate: 1 });
+  expect(upload['preview']).toMatchObject({ new: 1, duplicate: 1, onlyListed: 1 });
+  expect((await person.page(`/upload/${String(upload['id'])}`)).text).toContain(
+    'Of the duplicates and conflicts, 1 is known only from the list of the API: another program sent it, or',
+  );
   expect((await send(upload)).status).toBe(201);
   await until('the other order', () => place.stored().has('PO-22'));
   const { body } = await person.call('GET', '/order?number=PO-21');
@@ -197,6 +201,30 @@ it('a file with the content of an earlier one says so before it is sent', async 
   const upload = await person.upload('source=inbox&name=x.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`);
   const earlier = expect.stringContaining('The same content was read before, as "first.csv" (batch ');
   expect(upload['preview']).toMatchObject({ duplicate: 2, warnings: [earlier] });
+  await person.call('DELETE', `/uploads/${String(upload['id'])}`);
+});
+
+it('a file that nobody sent is on the pages Overview and "Orders that need you" until it is removed', async () => {
+  const upload = await person.upload('source=inbox&name=left.csv', `${HEAD}\nPO-31,NEW,A,1\n`);
+  const path = `/upload/${String(upload['id'])}`;
+  for (const page of ['/', '/dead-letters'])
+    expect((await person.page(page)).text).toContain(
+      `1 uploaded file was not sent yet: <a href="${path}">left.csv</a>.`,
+    );
+  const other = await person.upload('source=inbox&name=left2.csv', `${HEAD}\nPO-32,NEW,A,1\n`);
+  expect((await person.page('/')).text).toContain(
+    '2 uploaded files were not sent yet: <a href="/upload">Show them</a>.',
+  );
+  for (const { id } of [upload, other]) await person.call('DELETE', `/uploads/${String(id)}`);
+  expect((await person.page('/')).text).not.toContain('not sent yet');
+});
+
+it('the preview of a file that has only a header says so, and has nothing to send', async () => {
+  const upload = await person.upload('source=inbox&name=header.csv', `${HEAD}\n`);
+  const { text } = await person.page(`/upload/${String(upload['id'])}`);
+  expect(text).toContain('This file has no orders, only a header. There is nothing to send.');
+  expect(text).toContain('Remove the file</button>');
+  expect(text).not.toContain('Submit without new orders');
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 
@@ -275,4 +303,14 @@ it('the page uploads without JavaScript, and shows no markup or hidden character
   expect(text).not.toMatch(/<img|<b>\\|\u202e/);
   const removed = await person.submit(`${to}/cancel`, { back: '/upload' });
   expect(removed.status).toBe(303);
+});
+
+it('the first problems of a preview are in the order of the lines, also where another order holds one', async () => {
+  await place.drop('zeros.csv', `${HEAD}\n0088,NEW,A,1\n`);
+  await until('the order', () => place.stored().has('0088'));
+  await until('its report', async () => {
+    return (await place.reportsNow()).some(({ file, state }) => file === 'zeros.csv' && state === 'finished');
+  });
+  const upload = await person.upload('source=inbox&name=lines.csv', `${HEAD}\n88,NEW,A,1\nPO-43,NEW,A,none\n`);
+  expect(upload['preview']).toMatchObject({ problems: [{ line: 2 }, { line: 3 }] });
 });

@@ -9,7 +9,7 @@ import { KINDS, LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes
 import { letterBook } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { inForm, messageOf, unreadableNote } from './letter-message.ts';
+import { inForm, messageOf, unreadableNote, unsentNote } from './letter-message.ts';
 import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,
@@ -82,7 +82,7 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   const none = lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
   const body = html`<h1>Orders that need you</h1>
 ${form}
-${unread}
+${unread}${unsentNote(api)}
 ${lost.map((one) => html`<p>${withoutReportText(one)}</p>`)}
 ${page.total === 0 ? none : html`<p>${openText(page.total, nameless)} ${page.total === 1 ? 'needs' : 'need'} a person. <span class="quiet">An order counts here once for each file in which it needs a person; on the page Overview, it counts once.</span></p>`}
 ${url.searchParams.get('q') ? html`<p>Only orders that need a person are searched here. An order that was accepted is found by its number on the page ${link('/order', 'Order')}, a corrected one on the page ${link('/corrections', 'Corrections')}.</p>` : undefined}

@@ -84,6 +84,16 @@ export function sentAsBox(name: string, { number, batch, file }: SentAs): Html {
 /** Stands for the file until it is a link. */
 const PLACE = '\n';
 
+/** Uploaded files whose preview nobody confirmed: their orders are in no list. */
+export function unsentNote({ uploads }: Pick<ApiContext, 'uploads'>): Html | undefined {
+  const waiting = uploads.list().filter(({ state }) => state === 'ready');
+  const [one] = waiting;
+  if (one === undefined) return undefined;
+  const [was, it] = waiting.length === 1 ? ['was', 'it'] : ['were', 'each'];
+  const to = waiting.length === 1 ? link(`/upload/${one.id}`, one.name) : link('/upload', 'Show them');
+  return html`<p class="box doubt" role="status">${counted(waiting.length, 'uploaded file')} ${was} not sent yet: ${to}. po-sync removes ${it} an hour after the upload.</p>`;
+}
+
 /** How many files could not be read, where orders are listed: theirs are in no list. */
 export async function unreadableNote({ tables }: Pick<ApiContext, 'tables'>): Promise<Html | undefined> {
   const { batches } = await tables();

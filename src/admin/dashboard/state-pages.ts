@@ -17,6 +17,7 @@ import { batchTable } from './batch-pages.ts';
 import { openIn } from './dead-letter-list.ts';
 import { pauseBox } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { unsentNote } from './letter-message.ts';
 import { type Figure, figure, pacePart, unreadFigure } from './pace-part.ts';
 import { actForm, agoText, badge, batchPath, cell, facts, link, nextLink, orderPath, table } from './parts.ts';
 import { silenceBadge, stateText } from './sources-page.ts';
@@ -52,7 +53,7 @@ ${daemons.flatMap(({ notices = [] }) => notices.map(noticeBox))}
 ${status.createdTwice > 0 ? twiceBox(status) : undefined}
 ${mayOperate && pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
 ${status.batches.length === 0 ? undefined : batches}
-<div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unreadableFiles(status)}</div>
+<div data-fresh="person">${open ? html`<p><strong><a href="/dead-letters">${open}</a></strong> ${deadLetters === 1 ? 'needs' : 'need'} a person.</p>` : undefined}${unsentNote(api)}${unreadableFiles(status)}</div>
 <ul class="figures">${figures.map(figure)}</ul>
 ${pacePart(series, url)}
 ${status.batches.length === 0 ? batches : undefined}

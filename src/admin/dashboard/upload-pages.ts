@@ -108,9 +108,16 @@ function countsOf(preview: UploadPreview): Html {
   const others = unread.map((name) => html`<p class="box" role="status">${unreadText(name)}</p>`);
   const list =
     preview.list === 'ok'
-      ? html`<p>Compared with all orders that po-sync knows and with the list of the API.</p>`
+      ? html`<p>Compared with all orders that po-sync knows and with the list of the API.${knownByText(preview)}</p>`
       : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
   return html`<ul class="figures">${items}</ul>${known && html`<p class="box doubt" role="status">${known}</p>`}${others}${list}`;
+}
+
+/** Which of the two knew the orders that are not sent. */
+function knownByText({ duplicate, conflict, onlyListed }: UploadPreview): string {
+  if (duplicate + conflict === 0) return '';
+  if (onlyListed === 0) return ' po-sync itself knew each duplicate and conflict.';
+  return ` Of the duplicates and conflicts, ${count(onlyListed)} ${onlyListed === 1 ? 'is' : 'are'} known only from the list of the API: another program sent ${onlyListed === 1 ? 'it' : 'them'}, or po-sync was restored from a backup since.`;
 }
 
 /** An order that was sent and is wrong in this file: the supplier delivers it as it was sent. */
@@ -126,6 +133,8 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const path = `/upload/${id}`;
   const cancel = actForm({ action: `${path}/cancel`, back: '/upload', button: 'Remove the file', tone: 'bad' });
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
+  if (preview.records === 0)
+    return html`<p class="box doubt" role="status">This file has no orders${['csv', 'xlsx'].includes(preview.format.type) ? ', only a header' : ''}. There is nothing to send. If orders are missing in it, save the complete list again and upload that.</p><div class="acts">${cancel}</div>`;
   const { nameless = 0 } = preview;
   const held = preview.conflict + preview.invalid;
   const rest =

@@ -25,6 +25,8 @@ export type UploadPreview = Preview & {
   format: FileFormat;
   /** `ok`, or why the API's list could not be read. */
   list: string;
+  /** Of the duplicates and conflicts, those that only the API's list has: po-sync did not know them. */
+  onlyListed: number;
   /** The first warnings and problems. */
   warnings: string[];
   problems: (Problem & { purchaseOrderNumber: string })[];
@@ -80,9 +82,8 @@ export async function compareUpload(
   const own = new Map<string, string>();
   const differences: UploadPreview['differences'] = [];
   let compare: ReturnType<ReturnType<typeof createComparison>> | undefined;
-  let first: Order | undefined;
   const toSend = createSendList();
-  let orders = 0;
+  let [orders, onlyListed] = [0, 0];
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
     leftOut: (one) => compare?.leftOut(one),
     inspected({ isFixFile, mapping }) {
@@ -90,10 +91,7 @@ export async function compareUpload(
       compare = createComparison(context, listed.orders)(facts, (found) => {
         const { number, digest, verdict, isNew, order, problems: held = [] } = found;
         note(problems, held, number);
-        if (verdict === 'new' && order !== undefined) {
-          first ??= order;
-          toSend.add(order, found.line);
-        }
+        if (verdict === 'new' && order !== undefined) toSend.add(order, found.line);
         hash.update(JSON.stringify([number, digest, verdict]));
         const items = own.get(number) ?? '';
         own.delete(number);
@@ -102,6 +100,7 @@ export async function compareUpload(
           differences.push({ purchaseOrderNumber: number, items, ...(known === undefined ? {} : { known }) });
         }
         const other = isNew ? listed.orders.get(number) : undefined;
+        if (other !== undefined && (verdict === 'duplicate' || verdict === 'conflict')) onlyListed += 1;
         if (other !== undefined) unknown.push({ purchaseOrderNumber: number, digest: other });
       });
     },
@@ -121,11 +120,12 @@ export async function compareUpload(
     records,
     format: shape.format,
     list: listed.trouble ?? 'ok',
+    onlyListed,
     warnings: [...warningsOf(counts, earlier), ...inspection.warnings].slice(0, SHOWN),
-    problems,
+    // Orders that another one holds are found later than those that fail a check.
+    problems: problems.toSorted((a, b) => a.line - b.line),
     differences,
-    ...(first === undefined ? {} : { first }),
-    toSend: toSend.listed,
+    ...toSend.found(),
   };
   return { preview, sha256, digest: hash.digest('hex'), listed, unknown };
 }
@@ -141,20 +141,23 @@ const LISTED_ITEMS = 2_000;
 const ITEMS_OF_ORDER = 100;
 
 /** Collects the first orders that would be sent, for a person who reads them before they are sent. */
-function createSendList(): { listed: OrderToSend[]; add(order: Order, line: number): void } {
+function createSendList() {
   const listed: OrderToSend[] = [];
+  let first: Order | undefined;
   let count = 0;
   return {
-    listed,
-    add({ purchaseOrderNumber, items }, line) {
+    found: (): Pick<UploadPreview, 'first' | 'toSend'> => ({ ...(first && { first }), toSend: listed }),
+    add(order: Order, line: number): void {
+      const { purchaseOrderNumber, items } = order;
+      first ??= order;
       if (listed.length === LISTED_ORDERS || count >= LISTED_ITEMS) return;
       // Codes have no limit at some APIs.
-      const first = items.slice(0, ITEMS_OF_ORDER).map(({ articleCode, quantity }) => {
+      const shown = items.slice(0, ITEMS_OF_ORDER).map(({ articleCode, quantity }) => {
         return { articleCode: shorten(articleCode, LIMITS.textLength), quantity };
       });
-      const more = items.length - first.length;
-      listed.push({ purchaseOrderNumber, line, items: first, ...(more > 0 ? { moreItems: more } : {}) });
-      count += first.length;
+      const more = items.length - shown.length;
+      listed.push({ purchaseOrderNumber, line, items: shown, ...(more > 0 ? { moreItems: more } : {}) });
+      count += shown.length;
     },
   };
 }
