@@ -311,3 +311,19 @@ describe('a list of items', () => {
     expect((await notesOf(left)).at(-1)).toBe('PO-2   2026-11-21T07:15:01Z late');
   });
 });
+
+it('an order of a later file that came back under another number is marked with that number', async () => {
+  await using other = await openWorkplace();
+  const somebody = await openOperator(other, other.start(['start']));
+  await other.drop('first.csv', sheet('PO-6,NEW,A,6'));
+  await finishedReport(other, 'first.csv');
+  await other.drop('renamed.csv', sheet('PO-6,NEW,A,60'));
+  const fix = await other.read(await finishedReport(other, 'renamed.csv'), 'dead-letters.csv');
+  await other.drop('renamed.fix.csv', fix.replace('PO-6,', 'PO-6-A,'));
+  await finishedReport(other, 'renamed.fix.csv');
+  const list = await until('the mark', async () => {
+    const { text } = await somebody.page('/api/v1/items.csv');
+    return text.includes('came back') && text;
+  });
+  expect(list).toContain('"conflict in renamed.csv, came back under another number, PO-6-A"');
+});

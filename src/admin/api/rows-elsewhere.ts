@@ -67,7 +67,10 @@ export async function conflictsOf(api: ApiContext): Promise<Map<string, string>>
   const open: Page<DeadLetterRow> = (after) => letters.page({ kind: 'conflict' }, LOOKED, after);
   for await (const row of rowsOf(open)) add(row, `in conflict in ${row.file}`);
   const settled: Page<SettledRow> = (after) => letters.settledPage({}, LOOKED, after);
-  for await (const row of rowsOf(settled)) add(row, `conflict in ${row.file}, ${closingWord(row.closed.by)}`);
+  for await (const row of rowsOf(settled)) {
+    const { by, number } = row.closed;
+    add(row, `conflict in ${row.file}, ${closingWord(by)}${number ? ` under another number, ${number}` : ''}`);
+  }
   return found;
 }
 
