@@ -81,8 +81,7 @@ function textOf(value: unknown): string {
 }
 
 function changesBetween(place: string, was: Fields, now: Fields): Change[] {
-  const before = new Map(was);
-  const after = new Map(now);
+  const [before, after] = [new Map(was), new Map(now)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((field) => {
     const [from, to] = [before.get(field) ?? '', after.get(field) ?? ''];
     return from === to ? [] : [{ place, field, from: shorten(from, LONGEST), to: shorten(to, LONGEST) }];
@@ -102,13 +101,13 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
 
 /**
  * Orders that were accepted after they needed a person, their numbers, and those that rows without one got; others that were
- * ordered before, or that another file sent since (`elsewhere`). `own`: the batch of the report.
+ * ordered before, that another file sent since (`elsewhere`), or that were discarded. `own`: the batch of the report.
  */
 export type Later = ReturnType<typeof noneLater>;
 
 export function noneLater(own = '') {
-  const [of, rows] = [new Set<string>(), new Set<string>()];
-  return { own, orders: 0, of, rows, elsewhere: 0, before: { same: 0, other: 0, files: new Set<string>() } };
+  const [of, rows, files] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  return { own, orders: 0, of, rows, elsewhere: 0, discarded: 0, before: { same: 0, other: 0, files } };
 }
 
 /** Numbers kept of each kind. */
@@ -117,11 +116,12 @@ const MOST_LATER = 100_000;
 /** Counts a dead letter whose order was accepted since, or was ordered before. Another file may send the same number. */
 export function addLater(later: Later, letter: DeadLetter, isRow: boolean): void {
   const { batch, changes, end, by, waitsIn, number } = letter.closed ?? {};
-  const isAccepted = waitsIn === undefined && (end?.by ?? by) === 'accepted';
+  const last = waitsIn === undefined ? (end?.by ?? by) : undefined;
   const isOwn = isRow || batch === later.own || changes !== undefined || end !== undefined;
-  if (!isAccepted || !isOwn) {
+  if (last !== 'accepted' || !isOwn) {
     if (!isRow && isOrdered(letter)) later.before.other += 1;
-    else if (isAccepted) later.elsewhere += 1;
+    else if (last === 'accepted') later.elsewhere += 1;
+    else if (last === 'discarded' && !isRow) later.discarded += 1;
     return;
   }
   later.orders += Number(!isRow);

@@ -46,9 +46,10 @@ export type Report = {
   counts: { records: number; orders: number } & OutcomeCounts;
   /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
   nameless?: number;
-  /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, and ordered before. */
+  /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, discarded ones, and ordered before. */
   acceptedLater?: { orders: number; ofRows: number } | undefined;
   acceptedElsewhere?: number | undefined;
+  discarded?: number | undefined;
   orderedBefore?: { same: number; other: number; files?: string[] } | undefined;
   /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
@@ -73,7 +74,6 @@ export function isCancelled({ counts, cancelledBy }: Pick<Report, 'counts' | 'ca
 
 /** What ends an unreadable version of an export: nobody can drop it. */
 const NEXT_VERSION = 'po-sync reads the next complete version of the export; nobody has to do anything here.';
-
 const READ_AGAIN =
   'po-sync reads the export again when the daemon was restarted with another mapping, or when it is written again.';
 

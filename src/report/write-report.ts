@@ -114,7 +114,11 @@ function withStory(report: Report, story: Story, leftOut: LeftOutOrders | undefi
 }
 
 /** What `report.json` says of orders that were accepted later, or ordered before. Without results (`listed` is 0), nobody knows which duplicates are ordered. */
-export function sentFacts({ orders, of, rows, elsewhere, before }: Later, listed: number, duplicates: number) {
+export function sentFacts(
+  { orders, of, rows, elsewhere, discarded, before }: Later,
+  listed: number,
+  duplicates: number,
+) {
   const ofRows = [...rows].filter((one) => !of.has(one)).length;
   const all = orders + ofRows;
   const { same, other, files } = before;
@@ -123,6 +127,7 @@ export function sentFacts({ orders, of, rows, elsewhere, before }: Later, listed
   return {
     acceptedLater: all > 0 ? { orders: all, ofRows } : undefined,
     acceptedElsewhere: elsewhere || undefined,
+    discarded: discarded || undefined,
     ...(listed > 0 && { orderedBefore }),
   };
 }

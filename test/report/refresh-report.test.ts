@@ -103,6 +103,8 @@ it('an order that another file sent does not count as one that went out from thi
   await writeFile(join(folder, 'dead-letters.json'), letters);
   await refreshReport(folder, { open: 0 }, closingsOf([]), corrections);
   expect(await facts()).toEqual([undefined, undefined, { same: 0, other: 1 }]);
+  expect(JSON.parse(await read('report.json'))).toMatchObject({ discarded: 3 });
+  expect(await read('report.html')).toContain('3 were discarded.');
 });
 
 it('the timeline does not change', async () => {

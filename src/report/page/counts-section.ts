@@ -142,7 +142,7 @@ export function whereTheyWait({ count: waiting, nameless }: { count: number; nam
 
 type Sent = Pick<
   Report,
-  'counts' | 'nameless' | 'acceptedLater' | 'acceptedElsewhere' | 'orderedBefore' | 'cancelledBy' | 'open'
+  'counts' | 'nameless' | 'acceptedLater' | 'acceptedElsewhere' | 'discarded' | 'orderedBefore' | 'cancelledBy' | 'open'
 >;
 
 /** How many orders of a finished file went out, and what became of the others, in one sentence; empty where that is clear. */
@@ -161,15 +161,14 @@ export function wentOutText(report: Sent): string {
   const which = went < all ? `${count(went)} of` : all === 1 ? 'The' : 'All';
   // Another file may have sent what was withdrawn. What two files count, somebody adds up.
   const from = isCancelled(report) || others > 0 ? ' from this file' : '';
-  const rest = [...beforeTexts(report), ...elsewhereText(others)].map((text) => `; ${text}`);
+  const rest = [...beforeTexts(report), ...elsewhereText(others), ...endedTexts(report)].map((text) => `; ${text}`);
   return `${which} ${all === 1 && went === all ? 'order' : orders(all)} went out${from}${when}${rest.join('')}.`;
 }
 
 /** Why no order of a file went out. Where a person needs to do something about all of them, the page says so above. */
 function noneWentOut(report: Sent, all: number): string {
-  const { counts, nameless = 0, acceptedElsewhere: others = 0, open, orderedBefore } = report;
-  const withdrawn = counts.cancelled === 0 ? [] : [`${count(counts.cancelled)} ${was(counts.cancelled)} withdrawn`];
-  const why = [...(orderedBefore ? beforeTexts(report) : []), ...elsewhereText(others), ...withdrawn];
+  const { nameless = 0, acceptedElsewhere: others = 0, open, orderedBefore } = report;
+  const why = [...(orderedBefore ? beforeTexts(report) : []), ...elsewhereText(others), ...endedTexts(report)];
   if (why.length === 0 && !isCancelled(report)) return '';
   // Rows without an order number are not among the orders, and what was ordered otherwise is named.
   if (open > 0 && nameless === 0 && !orderedBefore?.other)
@@ -178,7 +177,12 @@ function noneWentOut(report: Sent, all: number): string {
   return `${all === 1 ? 'Its order did not go' : `None of its ${orders(all)} went`} out from this file${reasons}.`;
 }
 
-const was = (number: number) => (number === 1 ? 'was' : 'were');
+/** What was decided not to go out. */
+function endedTexts({ counts, discarded = 0 }: Sent): string[] {
+  const text = (number: number, how: string) =>
+    number === 0 ? [] : [`${count(number)} ${number === 1 ? 'was' : 'were'} ${how}`];
+  return [...text(counts.cancelled, 'withdrawn'), ...text(discarded, 'discarded')];
+}
 
 function elsewhereText(others: number): string[] {
   return others === 0 ? [] : [`${count(others)} went out from another file`];
