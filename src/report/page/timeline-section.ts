@@ -43,8 +43,9 @@ function stopsOf(report: Report, story: Story): Stop[] {
 }
 
 function took(from: string, to: string): string {
-  const ms = Date.parse(to) - Date.parse(from);
-  return ms > 0 ? `, after ${duration(ms)}` : '';
+  // The times are shown without their fractions of a second.
+  const [start, end] = [from, to].map((at) => Math.floor(Date.parse(at) / 1000));
+  return Date.parse(to) > Date.parse(from) ? `, after ${duration(((end ?? 0) - (start ?? 0)) * 1000)}` : '';
 }
 
 /** `isPast`: the report is finished and does not follow the pause any more. */
