@@ -1,4 +1,5 @@
 import { plainLook } from './look-alike.ts';
+import { escapeHidden } from './text.ts';
 
 /**
  * The decimal sign of a text. `auto` reads what can be read in one way only and reports the rest as ambiguous.
@@ -185,4 +186,17 @@ export function decimalHint(value: string): string {
   const [, before, separator, after] = /^[+-]?(\d+)([.,])(\d{3})$/.exec(value) ?? [];
   if (separator === undefined) return 'check decimal in the mapping of the source';
   return `with decimal: "${separator === '.' ? ',' : '.'}" in the mapping of the source, it is ${before}${after}`;
+}
+
+/** A date in the form of its cell, such as `2026-03-05`, `05.03.2026` or `5-Mar`, where a workbook has one. */
+const MADE_DATE = /^="(?:\d{1,4}([-./]) ?\d{1,2}\1 ?\d{0,4}|\d{1,2}[-. ]{1,2}\p{L}{3,9}\.?)[^"]*"$/u;
+
+/** What is wrong with a quantity that is no number, with the readings of what people and programs write in place of one. */
+export function notANumberSentence(value: string, shown: string): string {
+  const [escaped, likely] = [escapeHidden(shown), likelyQuantity(value)];
+  if (MADE_DATE.test(value))
+    return `${escaped} is a date, which the spreadsheet made of what was entered; format the cell as a number and enter the quantity again`;
+  if (likely === undefined)
+    return `${escaped} is not a number; enter ${/^\d+[.,]\d+$/.test(value.trim()) ? 'it with the decimal sign of the other values' : 'digits only, such as 12'}`;
+  return `${escaped} is not a plain number; it may mean ${likely}; enter digits only`;
 }

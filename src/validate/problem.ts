@@ -1,7 +1,7 @@
 import { CONFIRMED } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { otherReading } from '../order/other-reading.ts';
-import { bothReadings, decimalHint, likelyCode, likelyQuantity, type QuantityFault } from '../order/quantity.ts';
+import { bothReadings, decimalHint, likelyCode, notANumberSentence, type QuantityFault } from '../order/quantity.ts';
 import type { Doubt, Place, Problem } from '../order/record.ts';
 import {
   characters,
@@ -197,14 +197,6 @@ function quantitySentence(fault: Exclude<QuantityFault, 'missing'>, value: strin
     case 'too-precise':
       return `${shown} has too many digits; at most 15 are allowed`;
   }
-}
-
-/** The readings of what people and programs write in place of a plain number. */
-function notANumberSentence(value: string, shown: string): string {
-  const [escaped, likely] = [escapeHidden(shown), likelyQuantity(value)];
-  if (likely === undefined)
-    return `${escaped} is not a number; enter ${/^\d+[.,]\d+$/.test(value.trim()) ? 'it with the decimal sign of the other values' : 'digits only, such as 12'}`;
-  return `${escaped} is not a plain number; it may mean ${likely}; enter digits only`;
 }
 
 function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-off'>, value: string): string {

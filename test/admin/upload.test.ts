@@ -314,3 +314,29 @@ it('the first problems of a preview are in the order of the lines, also where an
   const upload = await person.upload('source=inbox&name=lines.csv', `${HEAD}\n88,NEW,A,1\nPO-43,NEW,A,none\n`);
   expect(upload['preview']).toMatchObject({ problems: [{ line: 2 }, { line: 3 }] });
 });
+
+it('the page of a file lists its orders by line, that of a conflict its items by article, and a date without its marks', async () => {
+  const rows = ['PO-1,NEW,Z,1', 'PO-51,NEW,A,"=""2026-03-05"""', 'PO-1,NEW,A,2', '88,NEW,A,1', 'PO-52,NEW,A,1'];
+  await place.drop('pages.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  const { batch } = await until('its report', async () => {
+    return (await place.reportsNow()).find(({ file, state }) => file === 'pages.csv' && state === 'finished');
+  });
+  const ids = await until('the dead letters', async () => {
+    const { body } = await person.call('GET', `/dead-letters?batch=${batch}`);
+    const items = (body['items'] ?? []) as { id: string; purchaseOrderNumber: string }[];
+    return items.length === 3 && new Map(items.map(({ id, purchaseOrderNumber: number }) => [number, id]));
+  });
+  const pageOf = async (number: string) =>
+    (await person.page(`/dead-letters/${encodeURIComponent(ids.get(number) ?? '')}`)).text;
+  const conflict = await pageOf('PO-1');
+  expect(conflict).toContain('<h2>Items in this file, sorted by article</h2>');
+  expect(conflict).toContain('<h2>Items that are already known, sorted by article</h2>');
+  const wrong = await pageOf('PO-51');
+  expect(wrong).toContain('<code>2026-03-05</code>');
+  expect(wrong).toContain('is a date, which the spreadsheet made of what was entered');
+  const { text } = await person.page(`/batches/${batch}`);
+  const lines = [...text.matchAll(/data-title="line"[^>]*><div[^>]*>(?:<[^>]*>)*(\d+)/g)].map(([, line]) =>
+    Number(line),
+  );
+  expect(lines).toEqual([2, 3, 5, 6]);
+});

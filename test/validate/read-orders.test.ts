@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAdvice } from '../../src/cli/commands/advice.ts';
+import { notANumberSentence } from '../../src/order/quantity.ts';
 import { problemOf } from '../../src/validate/problem.ts';
 import { inShort, mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
 
@@ -471,7 +472,10 @@ test('a header alone or an empty array contains no orders', async () => {
 test('a cell of a workbook with a date as its quantity is named without the marks that it is kept with', async () => {
   const { orders } = await readText(table('1,NEW,A,"=""2026-02-01"""'));
   const message = orders[0]?.valid === false ? orders[0].problems[0]?.message : '';
-  expect(message).toContain('"2026-02-01" is not a number; enter digits only');
+  expect(message).toContain('"2026-02-01" is a date, which the spreadsheet made of what was entered; format the cell');
+  expect(notANumberSentence('="5-Mar"', '"5-Mar"')).toContain('is a date');
+  expect(notANumberSentence('="500 %"', '"500 %"')).not.toContain('is a date');
+  expect(notANumberSentence('2026-02-01', '"2026-02-01"')).not.toContain('spreadsheet');
 });
 
 describe('the message about', () => {

@@ -5,6 +5,7 @@ import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
+import { asShown } from '../../order/text.ts';
 import { workbookOf } from '../../report/fix-file/workbook.ts';
 import { csvLine, PLAIN_DIALECT } from '../../report/lines.ts';
 import type { Reply, Route } from '../http/route.ts';
@@ -99,7 +100,7 @@ async function* letterRows(page: Page<DeadLetterRow>, at: TimeText): AsyncGenera
   for await (const row of rowsOf(page)) {
     const { purchaseOrderNumber, location, file, kind, field = '', value = '', message, batch, lastAt } = row;
     const { articles = '', items = articles, already = '', line = location.line } = row;
-    const what = [outcomeWord(kind), field, value, message, items, already];
+    const what = [outcomeWord(kind), field, asShown(value), message, items, already];
     yield [purchaseOrderNumber, line || '', file, ...what, at(lastAt), batch];
   }
 }

@@ -133,7 +133,8 @@ export async function batchPage({ api, url, params, mayOperate, back, confirm }:
   const { batch } = view;
   const [nameless = 0] = await namelessIn(api, [view]);
   const since = await orderedSince(api, items);
-  const listed = items.map((order) => [
+  const inLines = items.toSorted((a, b) => a.line - b.line);
+  const listed = inLines.map((order) => [
     cell(order.line),
     rowLink(order, view),
     html`${outcomeWord(order.outcome)}${settledText(order)}${since.has(order.purchaseOrderNumber) ? html`<div>accepted since, from another file</div>` : ''}`,
@@ -245,6 +246,5 @@ function ordersHead({ batch, standing }: BatchView, url: URL): Html | undefined 
 /** Why no order is listed. */
 function unlisted({ batch }: BatchView, url: URL): Html | undefined {
   if (batch.state !== 'done' || !totalOrders(batch)) return undefined;
-  const gone = `Its orders cannot be listed: ${batch.name} was missing when its report was written, or the report was removed.`;
-  return html`<p>${isFiltered(url) ? 'No orders match.' : gone}</p>`;
+  return html`<p>${isFiltered(url) ? 'No orders match.' : `Its orders cannot be listed: ${batch.name} was missing when its report was written, or the report was removed.`}</p>`;
 }

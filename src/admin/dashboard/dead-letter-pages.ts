@@ -12,7 +12,7 @@ import {
 } from '../../order/fixing.ts';
 import { byArticle, type Item, itemsIn } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
-import { firstOf } from '../../order/text.ts';
+import { asShown, firstOf } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
@@ -39,7 +39,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const wrong = problems.map((one) => [
     cell(one.line),
     html`${one.field}`,
-    one.value === '' ? html`` : html`<code>${one.value}</code>`,
+    one.value === '' ? html`` : html`<code>${asShown(one.value)}</code>`,
     html`${inForm(problemText({ ...one, field: '' }), number)}`,
   ]);
   const config = { hasInbox: hasInbox(api.base.config), isEarly: fix.isEarly, isFree: other === undefined };
@@ -161,8 +161,8 @@ function contents({ payload, known }: FullLetter, isInProgress: boolean): Html |
   const other =
     known === undefined
       ? undefined
-      : html`<h2>Items that are already known</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : NUMBER_TAKEN}</p>`;
-  return html`<h2>Items</h2>${items('Items', own)}${other}`;
+      : html`<h2>Items that are already known, sorted by article</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : NUMBER_TAKEN}</p>`;
+  return html`<h2>Items${known === undefined ? '' : ' in this file, sorted by article'}</h2>${items('Items', own)}${other}`;
 }
 
 const ITEMS = 200;

@@ -6,6 +6,7 @@ import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { formatText } from '../../order/batch.ts';
 import { NUMBER_TAKEN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
+import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { leadBack } from '../api/act-routes.ts';
@@ -158,7 +159,7 @@ function detailsOf(preview: UploadPreview): Html {
     cell(one.line),
     html`${one.purchaseOrderNumber}`,
     html`${one.field}`,
-    html`<code>${one.value}</code>`,
+    html`<code>${asShown(one.value)}</code>`,
     html`${inForm(problemText({ ...one, field: '' }), one.purchaseOrderNumber)}`,
   ]);
   const taken = differences.map(({ purchaseOrderNumber: number, items, known }) => [

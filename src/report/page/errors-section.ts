@@ -3,6 +3,7 @@ import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import type { End } from '../../order/dead-letter.ts';
 import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
+import { asShown } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { byWeight, type ErrorGroup, fieldOf, type Story } from '../story.ts';
 import { asNumber, fileAndBatch, type Html, html, reportLink, timeText, visible } from './html.ts';
@@ -73,13 +74,12 @@ const ARTICLES_SHOWN = 5;
 export function articlesIn({ articles, count: all }: Pick<ErrorGroup, 'articles' | 'count'>): Html | undefined {
   const frequent = [...articles].filter(([, number]) => number >= Math.min(all, 3)).sort(([, a], [, b]) => b - a);
   if (all === 1 || frequent.length === 0) return undefined;
-  const named = frequent
-    .slice(0, ARTICLES_SHOWN)
-    .map(
-      ([article, number], i) =>
-        html`${i === 0 ? '' : ', '}<bdi>${visible(article, MOST_NAME)}</bdi> in ${orders(number)}`,
-    );
-  return html`<p>Articles that occur in several of these orders: ${named}.</p>
+  const named = frequent.slice(0, ARTICLES_SHOWN);
+  const shown = named.map(([article, number], i) => {
+    return html`${i === 0 ? '' : ', '}<bdi>${visible(article, MOST_NAME)}</bdi> in ${orders(number)}`;
+  });
+  const rest = articles.size - named.length;
+  return html`<p>Articles that occur in several of these orders: ${shown}.${rest > 0 ? ` Other articles in these orders: ${count(rest)}.` : ''}</p>
 `;
 }
 
@@ -140,7 +140,7 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
     ],
     // The number itself is in the column before.
     [
-      { name: 'Value', show: (order) => data(visible(order.value, 200)), kind: 'data' },
+      { name: 'Value', show: (order) => data(visible(asShown(order.value), 200)), kind: 'data' },
       occurs(({ value, number }) => (value === number ? '' : value)),
     ],
     [

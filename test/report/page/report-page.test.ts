@@ -139,7 +139,16 @@ it('a line counts orders as ordered before that are held because of an accepted 
 it('a line of a cancelled file says that none of its orders went out', () => {
   const withdrawn = [done(order(2), 'cancelled'), done(order(3), 'cancelled')];
   expect(textOf(pageOf(withdrawn))).toContain('None of its 2 orders went out from this file: 2 were withdrawn.');
-  expect(textOf(pageOf([...withdrawn, done(order(4))]))).toContain('1 of 3 orders went out from this file.');
+  expect(textOf(pageOf([...withdrawn, done(order(4))]))).toContain(
+    '1 of 3 orders went out from this file; 2 were withdrawn.',
+  );
+  const discarded = { discarded: 1, open: 0 };
+  expect(textOf(pageOf([...withdrawn, dead(order(4), 'refused', '400', 'No')], discarded))).toContain(
+    'None of its 3 orders went out from this file: 2 were withdrawn; 1 was discarded.',
+  );
+  expect(textOf(pageOf([done(order(2)), dead(order(3), 'refused', '400', 'No')], discarded))).toContain(
+    '1 of 2 orders went out; 1 was discarded.',
+  );
 });
 
 it('a file of which no order went out says what became of them, and which file has them', () => {
@@ -418,6 +427,13 @@ it('pauses are part of the timeline, in order of time', () => {
   );
 });
 
+it('the time until the last outcome agrees with the times that are shown', () => {
+  const [startedAt, finishedAt] = ['2026-11-21T07:15:01.900Z', '2026-11-21T07:15:33.100Z'];
+  expect(textOf(pageOf([done(order(2))], { startedAt, finishedAt }))).toContain('07:15:33 Last outcome, after 32 s');
+  const soon = { startedAt, finishedAt: '2026-11-21T07:15:01.950Z' };
+  expect(textOf(pageOf([done(order(2))], soon))).toContain('Last outcome, after less than 1 s');
+});
+
 it('an outcome that is older than the file is no part of the timeline', () => {
   expect(textOf(pageOf([done(order(2))], { startedAt: '2026-11-21T07:15:30Z' }))).not.toContain('First outcome');
 });
@@ -572,14 +588,14 @@ describe('a held batch', () => {
     expect(text).not.toMatch(/drop the (?:complete )?file again(?!\. First)|moves to done/);
   });
 
-  it('names the articles that occur in all or at least three of the refused orders, not one that is only in two', () => {
+  it('names the articles that occur in all or at least three of the refused orders, not one that is only in two, and counts the others', () => {
     const items = (...codes: string[]) => ({ items: codes.map((articleCode) => ({ articleCode, quantity: 1 })) });
     const refused = [items('X-1', 'A'), items('X-1', 'X-2'), items('X-2', 'X-1')].map((payload, i) => {
       const one = dead(order(i + 2), 'refused', '400', 'articleCode is not known');
       return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload } } : one;
     });
     expect(textOf(pageOf(refused, more))).toContain(
-      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders. The API refused the complete order and does not say which item: check all items. API answer 400',
+      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders. Other articles in these orders: 2. The API refused the complete order and does not say which item: check all items. API answer 400',
     );
   });
 
