@@ -417,7 +417,7 @@ it('an order and a row without a number that may belong to it are not sent witho
   expect(above).toMatch(/<a href="\/dead-letters\/[^"]*line%203">Line 3<\/a>, without an order number: H-3 × 4\./);
   expect(above).not.toMatch(/write confirmed|in the fix file<|enter the number of this order in it/);
   expect((await person.page(pathOf(ids.get('')))).text).toMatch(
-    /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95: with the same article and quantity, this row is settled too; with other values, discard it here afterwards\./,
+    /This row may belong to <a href="\/dead-letters\/[^"]*line%202">PO-95<\/a>\. If it does, add it on the page of PO-95: with the same article and quantity, this row is settled too; with other values, discard it here afterwards\. po-sync does not read which cells are merged\. For your operator: if all such files have merged cells, set <code>fillDown<\/code>/,
   );
   const alone = await check('', { 'v.0.0': 'PO-95' });
   expect(alone).toMatch(/order PO-95 waits for a person in "split\.csv" \(batch \S+\), and none of its rows is here/);

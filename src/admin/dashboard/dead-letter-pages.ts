@@ -80,7 +80,7 @@ async function neighborPart({ api }: PageRequest, letter: FullLetter): Promise<H
   const isKnown = (await readLetter(api, id)).problems?.some(({ code }) => code === NUMBER_KNOWN);
   if (isKnown)
     return html`<p>This row may belong to ${link(letterPath(id), number)}, which po-sync has already from another file. Compare it with ${link(orderPath(number), 'that order')}. If that has this row, discard the row here. If it lacks the row, agree on the change with the supplier, because the API cannot change an order, and discard the row then.</p>`;
-  return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards.</p>`;
+  return html`<p>This row may belong to ${link(letterPath(id), number)}. If it does, add it on the page of ${number}: with the same article and quantity, this row is settled too; with other values, discard it here afterwards. po-sync does not read which cells are merged. For your operator: if all such files have merged cells, set <code>fillDown</code> in the mapping of the source.</p>`;
 }
 
 /** Rows without a number that are looked for on one side of a line. */

@@ -180,7 +180,7 @@ function cameBack(number: number, settled: number): string {
 
 /** Merged cells, and lists that show a number only in its first row. */
 function repeatNumbers(): Html {
-  return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below. If all your files are like that, ask your operator. For your operator: <code>fillDown</code> in the mapping.`;
+  return html`<b>Enter the order number in every row.</b> Where it is only in the first row of an order, as with merged cells, repeat it in the rows below: po-sync does not read which cells are merged. If all your files are like that, ask your operator. For your operator: <code>fillDown</code> in the mapping.`;
 }
 
 /** The same file a day later, or an edited one: what was corrected in between is not to be corrected again. */
