@@ -225,6 +225,7 @@ it('the preview of a file that has only a header says so, and has nothing to sen
   expect(text).toContain('This file has no orders, only a header. There is nothing to send.');
   expect(text).toContain('Remove the file</button>');
   expect(text).not.toContain('Submit without new orders');
+  expect((await person.page('/')).text).not.toContain('not sent yet');
   await person.call('DELETE', `/uploads/${String(upload['id'])}`);
 });
 

@@ -86,7 +86,7 @@ const PLACE = '\n';
 
 /** Uploaded files whose preview nobody confirmed: their orders are in no list. */
 export function unsentNote({ uploads }: Pick<ApiContext, 'uploads'>): Html | undefined {
-  const waiting = uploads.list().filter(({ state }) => state === 'ready');
+  const waiting = uploads.list().filter(({ state, preview }) => state === 'ready' && preview?.records !== 0);
   const [one] = waiting;
   if (one === undefined) return undefined;
   const [was, it] = waiting.length === 1 ? ['was', 'it'] : ['were', 'each'];

@@ -114,7 +114,7 @@ function acceptedPart({ order, accepted, appearances, operatorActions }: OrderHi
     : who === undefined
       ? answered
       : `${who} confirmed that the API has it`;
-  return html`<p>Accepted since ${timeText(iso(accepted.at))}: then ${how}. po-sync keeps no record of later lists. For your operator: <code>po-sync explain ${shellWords(order, '--list')}</code> reads the API's list now. Help: ${link('/for-clerks#the-supplier-says-that-an-order-never-arrived', 'The supplier says that an order never arrived')}.</p>`;
+  return html`<p>Accepted since ${timeText(iso(accepted.at))}: then ${how}. po-sync does not keep whether later lists of the API show it. For your operator: <code>po-sync explain ${shellWords(order, '--list')}</code> reads the API's list now. Help: ${link('/for-clerks#the-supplier-says-that-an-order-never-arrived', 'The supplier says that an order never arrived')}.</p>`;
 }
 
 function twiceOf({ timesListed }: OrderHistory): Html | undefined {
