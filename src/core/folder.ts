@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { constants, mkdirSync, statSync } from 'node:fs';
-import { access, chmod, lstat, mkdir, open, stat } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { codeOf, PoSyncError } from './errors.ts';
@@ -141,6 +142,16 @@ function isParentMissing(folder: string, error: unknown): boolean {
 /** Another process was faster. */
 function unlessThere(error: unknown): void {
   if (codeOf(error) !== 'EEXIST') throw error;
+}
+
+/** The permissions of a network share are not reliable: only a test write shows whether a folder is writable. System errors. */
+export async function tryWriting(folder: string): Promise<void> {
+  const probe = path.join(folder, `.po-sync-probe-${randomBytes(4).toString('hex')}.tmp`);
+  try {
+    await writeFile(probe, '', { flag: 'wx' });
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
 }
 
 /** Permission of other users to write. */

@@ -179,10 +179,10 @@ async function readShort(file: string): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead).trim();
 }
 
-/** Throws PoSyncError `folder-missing` and the like for a folder that cannot be used. */
-export async function requireFolder(folder: string): Promise<void> {
-  const found = await stat(folder).catch((error: unknown) => Promise.reject(folderError(error, folder)));
-  if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder);
+/** Throws PoSyncError `folder-missing` and the like for a folder that cannot be used. `key`: as in `folderError`. */
+export async function requireFolder(folder: string, key?: string): Promise<void> {
+  const found = await stat(folder).catch((error: unknown) => Promise.reject(folderError(error, folder, key)));
+  if (!found.isDirectory()) throw folderError({ code: 'ENOTDIR' }, folder, key);
 }
 
 /** Writes the marker atomically; the slower of two daemons gets the environment of the faster one. */

@@ -130,21 +130,20 @@ export async function mayRead(file: string): Promise<boolean> {
   );
 }
 
-/** Converts a system error about a folder into an error with a remedy. */
-export function folderError(error: unknown, folder: string): PoSyncError {
+/** Converts a system error about a folder into an error with a remedy. `key`: what names the folder in which file, if known. */
+export function folderError(error: unknown, folder: string, key = ''): PoSyncError {
   const code = codeOf(error) ?? 'unknown';
   const more = { cause: error, facts: { folder, code } };
   switch (code) {
     case 'ENOENT':
       return new PoSyncError('folder-missing', `The folder ${folder} does not exist.`, {
         ...more,
-        remedy: `If it was used before, mount its share or move it back. Create a new one with mkdir -p '${folder}', or correct its path in the configuration.`,
+        remedy: `If it was used before, mount its share or move it back. Create a new one with mkdir -p '${folder}', or correct ${key || 'its path in the configuration'}.`,
       });
     case 'ENOTDIR':
       return new PoSyncError('folder-missing', `${folder} is not a folder.`, {
         ...more,
-        remedy:
-          'Correct its path in the configuration, under sources if it is an inbox, or remove the file that has its name.',
+        remedy: `Correct ${key || 'its path in the configuration, under sources if it is an inbox'}, or remove the file that has its name.`,
       });
     case 'EACCES':
     case 'EPERM':
@@ -154,7 +153,7 @@ export function folderError(error: unknown, folder: string): PoSyncError {
         `po-sync has no write permission for ${folder}${ownersOf(error)}.`,
         {
           ...more,
-          remedy: 'Give the user that runs po-sync permission to read, write and enter the folder.',
+          remedy: `Give the user that runs po-sync permission to read, write and enter the folder${key && `, or correct ${key}`}.`,
         },
       );
     default:

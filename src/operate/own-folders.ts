@@ -3,8 +3,9 @@ import type { Config } from '../config/config.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
 import { startLoop } from '../core/backoff/loop.ts';
 import { codeOf, ownersOf, PoSyncError } from '../core/errors.ts';
-import { closeFolder, GONE_REMEDY, keepFolder, makePath, PRIVATE_FOLDER } from '../core/folder.ts';
+import { closeFolder, GONE_REMEDY, keepFolder, makePath, PRIVATE_FOLDER, tryWriting } from '../core/folder.ts';
 import { requireFolder } from '../intake/environment-marker.ts';
+import { folderError } from '../intake/folders.ts';
 import { folderBack, folderLost } from '../log/events/daemon.ts';
 import { deliveryTrouble } from '../log/events/delivery.ts';
 import type { DaemonInput } from './daemon.ts';
@@ -19,7 +20,8 @@ const NEWS = { initial: 60_000, max: 3_600_000 };
 /**
  * Creates the folder of data, and that of reports if this daemon writes them. From then on, nobody in this process creates
  * them again, and `gone` has those that vanished: without that, an unmounted disk would be replaced by an empty folder.
- * Throws PoSyncError `folder-unusable`, `folder-not-private`; as `requireFolder` where an inbox or a folder of answers is missing.
+ * Throws PoSyncError `folder-unusable`, `folder-not-private`, `folder-not-writable`; as `requireFolder` where an inbox or a
+ * folder of answers is missing.
  */
 export async function openOwnFolders({ config, clock, log, self }: Input) {
   await using resources = new AsyncDisposableStack();
@@ -29,6 +31,7 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
   for (const { folder, path, key } of own) {
     await makeFolder(path, `${key} in ${config.file}`, folder === 'data' ? PRIVATE_FOLDER : undefined);
     if (folder === 'data') await closeFolder(path);
+    await requirePermission(path, `${key} in ${config.file}`);
     resources.use(keepFolder(path));
   }
   const lost = new Map<string, { since: number; times: number; next: number }>();
@@ -56,11 +59,18 @@ export async function openOwnFolders({ config, clock, log, self }: Input) {
   };
 }
 
-async function requireSourceFolders({ sources }: Config): Promise<void> {
-  for (const source of sources) {
-    if (source.type === 'inbox') await requireFolder(source.path);
-    if (source.answers !== undefined) await requireFolder(source.answers);
+async function requireSourceFolders({ sources, file }: Config): Promise<void> {
+  for (const [i, source] of sources.entries()) {
+    if (source.type === 'inbox') await requireFolder(source.path, `sources[${i}].path in ${file}`);
+    if (source.answers !== undefined) await requireFolder(source.answers, `sources[${i}].answers in ${file}`);
   }
+}
+
+/** A full disk may have room later; permissions remain until somebody changes them. */
+async function requirePermission(folder: string, key: string): Promise<void> {
+  await tryWriting(folder).catch((error: unknown) => {
+    if (['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw folderError(error, folder, key);
+  });
 }
 
 function ownFolders({ data, reports }: Config) {

@@ -67,14 +67,16 @@ describe('start', () => {
   it('reports a missing inbox', async () => {
     await using place = await openWorkplace();
     await rm(place.inbox, { recursive: true });
-    await refuses(place, ['start'], {}, place.inbox);
+    await refuses(place, ['start'], {}, place.inbox, `or correct sources[0].path in ${place.config}`);
+    await writeFile(place.inbox, '');
+    await refuses(place, ['start'], {}, `${place.inbox} is not a folder`, `Correct sources[0].path in ${place.config}`);
   });
 
   it('reports a missing folder for answers, before an order is sent', async () => {
     const source = '- { name: erp, type: inbox, path: inbox, stable: 100ms, poll: 200ms, answers: answrs }';
     await using place = await openWorkplace({ source });
     await place.drop('orders.csv', csvOf(1));
-    await refuses(place, ['start', '--once'], {}, 'answrs does not exist');
+    await refuses(place, ['start', '--once'], {}, 'answrs does not exist', /correct\s+sources\[0\]\.answers in/);
     expect(place.stored().size).toBe(0);
   });
 

@@ -191,6 +191,39 @@ describe.runIf(canRunAsOwner)('a file or folder of the wrong user', () => {
   });
 });
 
+describe.runIf(canRunAsOwner)('a folder of reports without write permission', () => {
+  test('is refused at the start, before an order is sent, and waited for when it loses the permission later', async () => {
+    await using redis = await startTestRedis();
+    await using home = await openHome(redis.url);
+    const reports = path.join(home.folder, 'reports');
+    await makeFolder(reports, 0, 0o755);
+    const { code, err } = await home.run('start', '--once');
+    expect(code).toBe(1);
+    expect(err.replace(/\s+/g, ' ')).toMatch(
+      new RegExp(
+        `po-sync has no write permission for ${reports} \\(.*mode 0755.*Give the user that runs po-sync permission ` +
+          `.*, or correct reports\\.path in ${home.folder}/po-sync.yaml`,
+      ),
+    );
+    expect(await readdir(path.join(home.folder, 'inbox'))).toEqual([]);
+
+    await makeFolder(reports, OWNER, 0o700);
+    const daemon = home.start();
+    await until('the start', () => daemon.out().includes('po-sync is ready'));
+    await makeFolder(reports, 0, 0o755);
+    await writeFile(path.join(home.folder, 'inbox', 'orders.csv'), 'purchaseOrderNumber,articleCode,quantity\n,A,1\n');
+    await chown(path.join(home.folder, 'inbox', 'orders.csv'), OWNER, OWNER);
+    await until('the batch that waits', async () => {
+      const [one] = JSON.parse((await home.run('--json', 'batches', 'list')).out).batches;
+      return one?.unsettled?.reason.includes('EACCES');
+    });
+    await makeFolder(reports, OWNER, 0o700);
+    await until('the report', async () => (await readdir(reports)).length > 0);
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+  });
+});
+
 describe.runIf(canRunAsOwner)('a dropped file of another user without read permission', () => {
   test('is named by status and doctor, before folders, with what to do', async () => {
     await using redis = await startTestRedis();

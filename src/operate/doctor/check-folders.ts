@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { access, constants, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, constants, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
+import { tryWriting } from '../../core/folder.ts';
 import { size, withoutStop } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
@@ -171,16 +171,6 @@ function heldFinding({ batch, name }: Batch, reason: string): Finding {
   const message = `${name} is held: ${withoutStop(reason)}`;
   const remedy = `Run po-sync batches show ${batch} to see what to do.`;
   return { check: `batch ${batch.slice(-8)}`, state: 'warn', message, remedy };
-}
-
-/** The permissions of a network share are not reliable: only a test write shows whether the folder is writable. */
-async function tryWriting(folder: string): Promise<void> {
-  const probe = path.join(folder, `.po-sync-doctor-${randomBytes(4).toString('hex')}.tmp`);
-  try {
-    await writeFile(probe, '', { flag: 'wx' });
-  } finally {
-    await rm(probe, { force: true }).catch(() => undefined);
-  }
 }
 
 async function roomIn(check: string, folder: string): Promise<Finding[]> {
