@@ -91,7 +91,11 @@ function oncePer(time, ask) {
 function waitsText(waits, width) {
   const lines = waits
     .filter((wait) => wait.for !== 'person')
-    .map(({ orders, text }) => `${count(orders)} ${orders === 1 ? 'order waits' : 'orders wait'} for ${text}`);
+    .map(({ orders, for: kind, text }) => {
+      // Of very many orders, only the first ones are examined.
+      const [more, what] = kind === 'unexamined' ? [' more', ''] : ['', ` for ${text}`];
+      return `${count(orders)}${more} ${orders === 1 ? 'order waits' : 'orders wait'}${what}`;
+    });
   return lines
     .map((line) => (line.length <= LONGEST ? line : `${line.slice(0, LONGEST)}…`))
     .map((line) => wrapped(line, width))

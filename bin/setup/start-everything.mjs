@@ -49,13 +49,13 @@ export async function startEverything(root, say, args = []) {
     running.unshift(sandbox);
     await remember(state, shown, { sandbox: sandbox.pid });
     await started(sandbox, `the sandbox did not start; its addresses are in ${CONFIGURATION}`, stop);
-    if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
-
     const daemon = startProgram(root, ['start', '--config', CONFIGURATION], { env, onLine: linesTo(log) });
     running.unshift(daemon);
     stop.onForce(() => daemon.signal('SIGTERM'));
     await remember(state, shown, { sandbox: sandbox.pid, daemon: daemon.pid });
     await started(daemon, `the daemon did not start; its configuration is ${CONFIGURATION}`, stop);
+    // Not before: a daemon that cannot start ends the sandbox, too.
+    if (!stop.signal.aborted) say(`the sandbox API is available at ${baseUrl}`);
 
     const pids = { sandbox: sandbox.pid, daemon: daemon.pid };
     await watch(root, say, stop, { daemon, sandbox, env, shown, note: () => remember(state, shown, pids) });

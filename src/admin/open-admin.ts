@@ -67,6 +67,7 @@ export async function openAdmin({ input, context, parts, pace, routes }: AdminIn
   const admin = await startAdmin({
     host,
     port,
+    file: config.file,
     tokens,
     guard,
     missing: missingPage(api),
@@ -109,7 +110,7 @@ async function withHolder(thrown: unknown, { config, store }: Context): Promise<
   const { pid } = holder;
   const message = `The admin port ${host}:${port} is occupied: po-sync already runs here (process ${pid}).`;
   return new PoSyncError('port-occupied', message, {
-    remedy: `To replace that daemon, stop it first (kill ${pid}). To run a second one, set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free port.`,
+    remedy: `To replace that daemon, stop it first (kill ${pid}). To run a second one, set another admin.port in ${config.file}, or PO_SYNC_ADMIN_PORT=0 for any free port.`,
     facts: { host, port, pid },
     cause: thrown,
   });

@@ -15,6 +15,8 @@ export type AdminOptions = {
   host: string;
   /** 0 takes any free port. */
   port: number;
+  /** The configuration file that sets both. */
+  file: string;
   /** Without any, whoever reaches a loopback address may read. */
   tokens?: AdminTokens | undefined;
   /** Instead of one that knows only the tokens. */
@@ -36,7 +38,7 @@ export type Admin = AsyncDisposable & { port: number };
  * address cannot be used, `admin-token-missing` if other machines could reach it without a token.
  */
 export async function startAdmin(options: AdminOptions): Promise<Admin> {
-  const { host, port, tokens = new Map(), checks, routes = [], missing } = options;
+  const { host, tokens = new Map(), checks, routes = [], missing } = options;
   if (tokens.size === 0 && !isLoopback(host)) throw unguarded(host);
   const guard = options.guard ?? createGuard({ host, tokens });
   const answer = answering([...healthRoutes(checks), ...routes], guard, missing);
@@ -50,7 +52,7 @@ export async function startAdmin(options: AdminOptions): Promise<Admin> {
       .then((ready) => send(request, response, ready))
       .catch(() => response.destroy());
   });
-  const bound = await listen(server, host, port);
+  const bound = await listen(server, options);
   return { port: bound, [Symbol.asyncDispose]: () => close(server) };
 }
 
@@ -193,26 +195,25 @@ async function send(request: IncomingMessage, response: ServerResponse, reply: R
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
+async function listen(server: Server, { host, port, file }: AdminOptions): Promise<number> {
   try {
     server.listen(port, host.replace(/^\[|\]$/g, ''));
     await once(server, 'listening');
   } catch (error) {
-    throw unavailable(host, port, error);
+    throw unavailable({ host, port }, file, error);
   }
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-function unavailable(host: string, port: number, cause: unknown): PoSyncError {
-  const facts = { host, port };
+function unavailable(facts: { host: string; port: number }, file: string, cause: unknown): PoSyncError {
+  const { host, port } = facts;
   if (codeOf(cause) === 'EADDRINUSE') {
-    const remedy =
-      'Check first whether po-sync already runs here (po-sync status). If another program has the port, set another admin.port, or PO_SYNC_ADMIN_PORT=0 for any free port.';
+    const remedy = `Check first whether po-sync already runs here (po-sync status). If another program has the port, set another admin.port in ${file}, or PO_SYNC_ADMIN_PORT=0 for any free port.`;
     return new PoSyncError('port-occupied', `The admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
   }
   const reason = codeOf(cause) ?? toError(cause).message;
-  const remedy = 'Correct admin.host and admin.port.';
+  const remedy = `Correct admin.host and admin.port in ${file}.`;
   return new PoSyncError('admin-unavailable', `The admin port cannot be opened at ${host}:${port} (${reason}).`, {
     remedy,
     facts,

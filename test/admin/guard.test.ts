@@ -75,6 +75,7 @@ async function start({
   const admin = await startAdmin({
     host,
     port: 0,
+    file: 'po-sync.yaml',
     tokens,
     guard,
     checks,

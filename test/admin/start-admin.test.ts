@@ -8,7 +8,8 @@ import { Secret } from '../../src/config/secret.ts';
 import { until } from '../support/until.ts';
 
 const fine: Checks = { ready: async () => ({ ok: true, checks: { redis: 'ok' } }) };
-const start = (more: Partial<AdminOptions> = {}) => startAdmin({ host: '127.0.0.1', port: 0, checks: fine, ...more });
+const start = (more: Partial<AdminOptions> = {}) =>
+  startAdmin({ host: '127.0.0.1', port: 0, file: 'po-sync.yaml', checks: fine, ...more });
 
 /** What a browser sends with a request of a page of the dashboard. */
 const OWN = { 'sec-fetch-site': 'same-origin' };
@@ -253,7 +254,9 @@ describe('it does not start', () => {
     await expect(start({ port: first.port })).rejects.toMatchObject({
       code: 'port-occupied',
       message: `The admin port 127.0.0.1:${first.port} is occupied.`,
-      remedy: expect.stringMatching(/^Check first whether po-sync already runs.*PO_SYNC_ADMIN_PORT=0/),
+      remedy: expect.stringMatching(
+        /^Check first whether po-sync already runs.*set another admin\.port in po-sync\.yaml, or PO_SYNC_ADMIN_PORT=0/,
+      ),
     });
   });
 

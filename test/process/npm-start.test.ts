@@ -202,7 +202,7 @@ test('a port in use and a missing inbox end it with remedies that it accepts', a
   await rm(path.join(root, 'inbox'), { recursive: true });
   const second = await start();
   expect(await once(second.setup, 'close')).toEqual([1, null]);
-  expect(second.lines.slice(1)).toEqual([
+  expect(second.lines).toEqual([
     `po-sync: The folder ${path.join(root, 'inbox')} does not exist.`,
     expect.stringMatching(
       /^ {2}If it was used before, mount its share or move it back\. Create a new one with mkdir -p /,

@@ -97,6 +97,7 @@ test.each([undefined, 120])(
     const groups = [
       { for: 'answer', text: 'an answer of the API: attempt 1 is in flight', orders: 10 },
       { for: 'person', text: 'a person', orders: 2 },
+      { for: 'unexamined', text: 'not examined one by one', orders: 1_383 },
     ];
     const long = { for: 'list', text: `the API's list: ${'every read of it failed '.repeat(9)}`, orders: 1 };
     let asked = 0;
@@ -116,7 +117,7 @@ test.each([undefined, 120])(
     await reporting;
     expect(lines).toEqual([
       'big.csv: 4,990 of 5,000 orders done',
-      '  10 orders wait for an answer of the API: attempt 1 is in flight',
+      '  10 orders wait for an answer of the API: attempt 1 is in flight\n  1,383 more orders wait',
       expect.stringMatching(/^ {2}1 order waits for the API's list: every .*\n {4}\S/),
     ]);
     expect(lines.at(-1)?.trim().replace(/\s+/g, ' ')).toBe(`1 order waits for ${long.text.trim()}`);
