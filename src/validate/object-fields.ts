@@ -78,12 +78,22 @@ export function namesBeside(value: object, found: Found, field: keyof typeof WOR
   const known = Object.values(fields).map((names) => find(value, names).name);
   const names = Object.entries(value).flatMap(([key, inner]) => {
     const inside = isObject(inner) ? Object.entries(inner).map(([name, one]) => [`${key}.${name}`, one] as const) : [];
-    return [[key, inner] as const, ...inside].flatMap(([name, one]) => (textOf(one) ? name : []));
+    return [[key, inner] as const, ...inside].filter(([name]) => !known.includes(name));
   });
-  const others = names.filter((name) => !known.includes(name)).slice(0, SHOWN_KEYS);
+  const numbers = names.flatMap(([name, one]) => (isLikeQuantity(one) ? name : []));
+  // One key cannot be two fields: the only number of an item is its quantity, if it has no other.
+  const only = field === 'articleCode' && numbers.length === 1 && isAbsent(find(value, fields.quantity));
+  const texts = names.flatMap(([name, one]) => (textOf(one) && !(only && numbers.includes(name)) ? name : []));
+  const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS);
   if (found.value !== undefined || others.length === 0) return keysBeside(value, found);
   const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
   return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
+}
+
+/** `2`, `1.5`, `"1,5"`, `"3 pcs"`. */
+function isLikeQuantity(value: unknown): boolean {
+  const text = typeof value === 'string' ? trimBlanks(value) : sourceOfNumber(value);
+  return text !== undefined && /^[+-]?\d[\d.,' ]*(?:\p{L}{1,5}\.?)?$/u.test(text);
 }
 
 /** Whether an object has an article with a quantity, or an order number with items. */

@@ -409,11 +409,31 @@ describe('JSON', () => {
     expect(await found({ ...own, items: [{ articleCode: 'A', quantity: 1 }] })).toEqual([
       'if "head.PO" or "no" is the order number, name it as fields.purchaseOrderNumber in the mapping of the source',
     ]);
-    expect(await found({ purchaseOrderNumber: '1', items: [{ sku: 'A', qty: 1 }] })).toEqual([
+    expect(await found({ purchaseOrderNumber: '1', items: [{ sku: 4711, qty: 1 }] })).toEqual([
       'if "sku" or "qty" is the article code, name it as fields.articleCode in the mapping of the source',
       'if "sku" or "qty" is the quantity, name it as fields.quantity in the mapping of the source',
     ]);
   });
+
+  test.each(['1.5', '2', '"1,5"', '"3 pcs"'])(
+    'offers the only key like a quantity (%s) for that, and for nothing else',
+    async (quantity) => {
+      const text = `[{"bestellNr":"P-1","positionen":[{"sku":"A","farbe":"rot","anzahl":${quantity}}]}]`;
+      const found = async (fields: Record<string, string>) => {
+        const { orders } = await readText(text, mappingOf({ fields }));
+        return orders.flatMap((one) =>
+          one.valid ? [] : one.problems.map(({ message }) => message.split('operator: ')[1]),
+        );
+      };
+      const own = { purchaseOrderNumber: 'bestellNr', items: 'positionen' };
+      const said = 'if "anzahl" is the quantity, name it as fields.quantity in the mapping of the source';
+      expect(await found(own)).toEqual([
+        'if "sku" or "farbe" is the article code, name it as fields.articleCode in the mapping of the source',
+        said,
+      ]);
+      expect(await found({ ...own, articleCode: 'sku' })).toEqual([said]);
+    },
+  );
 
   test('names the list that may be the items under another name, once, with what the mapping has to say', async () => {
     const item = { articleCode: 'A', quantity: 1 };
