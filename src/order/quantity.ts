@@ -197,6 +197,6 @@ export function notANumberSentence(value: string, shown: string): string {
   if (MADE_DATE.test(value))
     return `${escaped} is a date, which the spreadsheet made of what was entered; format the cell as a number and enter the quantity again`;
   if (likely === undefined)
-    return `${escaped} is not a number; enter ${/^\d+[.,]\d+$/.test(value.trim()) ? 'it with the decimal sign of the other values' : 'digits only, such as 12'}`;
+    return `${escaped} is not a number; enter ${/^\d+[.,]\d+$/.test(value.trim()) ? 'it with the decimal sign of the other values. For your operator: decimal in the mapping of the source sets that sign; decimal: auto reads both' : 'digits only, such as 12'}`;
   return `${escaped} is not a plain number; it may mean ${likely}; enter digits only`;
 }

@@ -172,6 +172,24 @@ describe('a mapping', () => {
     expect(inShort(orders)).toEqual([{ 1: ['2 MENGE not-a-number'] }]);
   });
 
+  test.each([
+    ['CSV', `${HEADER}\n1,NEW,A,"1,5"\n`],
+    ['JSON', '[{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":"1,5"}]}]'],
+    [
+      'XML',
+      '<orders><order><purchaseOrderNumber>1</purchaseOrderNumber><items><item><articleCode>A</articleCode><quantity>1,5</quantity></item></items></order></orders>',
+    ],
+  ])('names the setting for a decimal sign other than the one that is set: %s', async (_, text) => {
+    const read = async (mapping: Parameters<typeof mappingOf>[0]) => {
+      const { orders } = await readText(text, mappingOf({ quantity: 'number', ...mapping }));
+      return orders.map((one) => (one.valid ? one.order.items[0]?.quantity : one.problems[0]?.message));
+    };
+    expect(await read({ decimal: '.' })).toEqual([
+      '"1,5" is not a number; enter it with the decimal sign of the other values. For your operator: decimal in the mapping of the source sets that sign; decimal: auto reads both',
+    ]);
+    expect(await read({ decimal: 'auto' })).toEqual([1.5]);
+  });
+
   test('allows fractions if configured', async () => {
     const { orders } = await readText(table('1,NEW,A,"2,5"', '2,NEW,B,1.25'), mappingOf({ quantity: 'number' }));
     expect(inShort(orders)).toEqual([order('1', item('A', 2.5)), order('2', item('B', 1.25))]);
