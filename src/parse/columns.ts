@@ -30,22 +30,22 @@ export const FIELDS: readonly Field[] = ['purchaseOrderNumber', 'orderState', 'a
 const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Finds the columns by their names; case and spacing do not count. PoSyncError `unreadable-header` for two columns that
+ * Finds the columns by their names; case and spacing do not count. `isText`: not of a workbook. PoSyncError `unreadable-header` for two columns that
  * could be one field and for a dangerous name; `unreadable-column-missing` when a field has no column and no default.
  */
-export function resolveColumns(cells: readonly string[], line: number, mapping: Mapping): Columns {
+export function resolveColumns(cells: readonly string[], line: number, mapping: Mapping, isText = false): Columns {
   const errorColumns = cells.flatMap((name, index) => (errorColumnOf(name) === undefined ? [] : [index]));
   const isFixFile = errorColumns.length > 0;
   const own = cells.filter((_, index) => !errorColumns.includes(index));
   const header = isFixFile ? own.map(restore) : own;
   const needed = FIELDS.filter((field) => defaultOf(field, mapping) === undefined);
-  if (countFields(header, mapping) === 0) throw missingColumns(needed, header, line, mapping);
+  if (countFields(header, mapping) === 0) throw missingColumns(needed, header, { line, isText }, mapping);
   refuseBadNames(header, line);
   const found = FIELDS.map((field) => [field, columnOf(field, header, line, mapping)] as const);
   const at = Object.fromEntries(found.filter(([, index]) => index !== undefined));
   const missing = needed.filter((field) => at[field] === undefined);
   if (at.purchaseOrderNumber === undefined || missing.length > 0)
-    throw missingColumns(missing, header, line, mapping, isFixFile);
+    throw missingColumns(missing, header, { line, isText, isFixFile }, mapping);
   return { header, at: { ...at, purchaseOrderNumber: at.purchaseOrderNumber }, names: cells, errorColumns };
 }
 
@@ -73,12 +73,6 @@ export function columnNamed(field: Field, header: readonly string[], mapping: Ma
 export function countFields(cells: readonly string[], mapping: Mapping): number {
   const names = new Set(cells.map(plainName));
   return FIELDS.filter((field) => mapping.fields[field].some((name) => names.has(plainName(name)))).length;
-}
-
-/** The row that has most of the columns, the first of several: there, a column is missing. */
-export function likeliestHeader<Row extends { cells: readonly string[] }>(rows: readonly Row[], mapping: Mapping) {
-  const [first] = rows;
-  return first && rows.reduce((a, b) => (countFields(b.cells, mapping) > countFields(a.cells, mapping) ? b : a), first);
 }
 
 export function defaultOf(field: Field, mapping: Mapping): string | undefined {
@@ -135,9 +129,8 @@ function columnOf(field: Field, header: readonly string[], line: number, mapping
 function missingColumns(
   missing: readonly Field[],
   header: readonly string[],
-  line: number,
+  { line, isText, isFixFile }: { line: number; isText: boolean; isFixFile?: boolean },
   mapping: Mapping,
-  isFixFile = false,
 ) {
   const wanted = missing.map((field) => mapping.fields[field].join(' or ')).join(', ');
   const shown = shorten(header.map((name) => JSON.stringify(name)).join(', '));
@@ -145,7 +138,7 @@ function missingColumns(
     'column-missing',
     `Missing columns in line ${line}: ${wanted}. It has ${shown}.`,
     { line, field: missing.join(', '), value: shown },
-    isFixFile ? remedyOfFixFile(wanted) : remedyOfMissing(missing, header, mapping),
+    isFixFile ? remedyOfFixFile(wanted) : remedyOfMissing(missing, header, mapping, { line, isText }),
   );
 }
 
@@ -153,7 +146,12 @@ function remedyOfFixFile(wanted: string): string {
   return `This is a fix file without a column that it had. Bring the column back with its values (${wanted}), or take the fix file of the report again and correct that; drop or upload it again. Its orders stay open until then.`;
 }
 
-function remedyOfMissing(missing: readonly Field[], header: readonly string[], mapping: Mapping): string {
+function remedyOfMissing(
+  missing: readonly Field[],
+  header: readonly string[],
+  mapping: Mapping,
+  { line, isText }: { line: number; isText: boolean },
+): string {
   const mixed = mixedDelimiter(missing, header, mapping);
   if (mixed !== undefined)
     return `The header has two delimiters: the name ${JSON.stringify(shorten(mixed.name, 60))} contains ${named(mixed.delimiter)}. Use one delimiter in the complete file.`;
@@ -171,10 +169,13 @@ function remedyOfMissing(missing: readonly Field[], header: readonly string[], m
     return `The mapping of its source sets the delimiter ${named(delimiter)}, but the line has ${named(others)}. Use ${named(delimiter)} in the file. For your operator: or correct delimiter in the mapping.`;
   if (header.length === 1 && others !== undefined)
     return 'The complete line is in quotes, so it is one field. Put quotes around single fields only.';
-  if (header.length === 1)
-    return 'No line with the names of the columns was found. Add one above the orders. If it is there, ask your operator. For your operator: set delimiter in the mapping of its source, if it is not a workbook.';
+  const none = `No line with the names of the columns was found. If the file has no such header, add one above the orders. If line ${line} is the header,`;
+  const set =
+    'For your operator: fields in the mapping sets these names (docs/files.md), also for a header below a title';
+  if (header.length === 1 && isText)
+    return `${none} ask your operator. ${set}; if another sign than a comma, semicolon, tab or | separates them, set delimiter.`;
   const names = missing.map((field) => mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '));
-  return `No line with the names of these columns was found. If the file has no such header, add one above the orders. If it has one, add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. For your operator: fields in the mapping sets these names (docs/files.md).`;
+  return `${none} add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. ${set}.`;
 }
 
 /** A name among others that, split at another delimiter, contains the column of a missing field. */

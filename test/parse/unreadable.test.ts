@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
+import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 import { storeZip } from '../support/zip.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
@@ -74,10 +75,35 @@ describe('a table is unreadable', () => {
     // A title and empty lines may be above the header, so it need not be the first line.
     ['1,A,1\n2,B,1\n', 'If the file has no such header, add one above the orders.'],
     ['Purchase;order\n', 'If the file has no such header, add one above the orders.'],
-    ['minutes of May\n\nall present\n', 'No line with the names of the columns was found. Add one above the orders.'],
+    [
+      'minutes of May\n\nall present\n',
+      'No line with the names of the columns was found. If the file has no such header, add one above the orders.',
+    ],
     ['purchaseOrderNumber#articleCode#quantity\n', 'set delimiter'],
   ])('and %j says what to do', async (text, remedy) => {
     await expect(readText(text)).rejects.toMatchObject({ remedy: expect.stringContaining(remedy) });
+  });
+
+  test.each([
+    ['CSV', 'Bestellungen Werk 2\nBestellnr;Artikel;Anzahl\nP-1;A;1\n'],
+    ['CSV of a spreadsheet', 'Bestellungen Werk 2;;\nBestellnr;Artikel;Anzahl\nP-1;A;1\n'],
+    [
+      'workbook',
+      writeWorkbook(textRows([['Bestellungen Werk 2'], ['Bestellnr', 'Artikel', 'Anzahl'], ['P-1', 'A', '1']])),
+    ],
+  ])('with the likely header below a title, and what to set for it: %s', async (_, content) => {
+    const { message, remedy } = await readText(await content).catch((error) => error);
+    expect(message).toMatch(/^Missing columns in line 2: .* It has "Bestellnr", "Artikel", "Anzahl"\.$/);
+    expect(remedy).toMatch(/If line 2 is the header.*fields in the mapping sets these names.*header below a title/);
+    expect(remedy).not.toContain('delimiter');
+    const fields = { purchaseOrderNumber: 'Bestellnr', articleCode: 'Artikel', quantity: 'Anzahl' };
+    expect((await readText(await content, mappingOf({ fields }))).orders).toMatchObject([{ valid: true }]);
+  });
+
+  test('without a word about delimiters for a workbook of one column', async () => {
+    const { remedy } = await readText(await writeWorkbook(textRows([['Titel'], ['Zeile']]))).catch((error) => error);
+    expect(remedy).toContain('fields in the mapping');
+    expect(remedy).not.toContain('delimiter');
   });
 
   test('with the names of the mapping, where a column is missing', async () => {

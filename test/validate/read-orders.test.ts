@@ -180,14 +180,14 @@ describe('a mapping', () => {
       '<orders><order><purchaseOrderNumber>1</purchaseOrderNumber><items><item><articleCode>A</articleCode><quantity>1,5</quantity></item></items></order></orders>',
     ],
   ])('names the setting for a decimal sign other than the one that is set: %s', async (_, text) => {
-    const read = async (mapping: Parameters<typeof mappingOf>[0]) => {
-      const { orders } = await readText(text, mappingOf({ quantity: 'number', ...mapping }));
+    const read = async (decimal: string) => {
+      const { orders } = await readText(text, mappingOf({ quantity: 'number', decimal }));
       return orders.map((one) => (one.valid ? one.order.items[0]?.quantity : one.problems[0]?.message));
     };
-    expect(await read({ decimal: '.' })).toEqual([
+    expect(await read('.')).toEqual([
       '"1,5" is not a number; enter it with the decimal sign of the other values. For your operator: decimal in the mapping of the source sets that sign; decimal: auto reads both',
     ]);
-    expect(await read({ decimal: 'auto' })).toEqual([1.5]);
+    expect(await read('auto')).toEqual([1.5]);
   });
 
   test('allows fractions if configured', async () => {

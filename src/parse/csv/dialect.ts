@@ -63,7 +63,11 @@ type Rating = readonly number[];
 
 function rate(start: string, delimiter: string, mapping: Mapping): Rating {
   const rows = firstRows(start, delimiter, mapping, LOOKED_AT) ?? firstRows(start, delimiter, mapping, 1) ?? [];
-  const header = rows.reduce((a, b) => (countFields(b, mapping) > countFields(a, mapping) ? b : a), rows[0] ?? []);
+  const header =
+    likeliestHeader(
+      rows.map((cells) => ({ cells })),
+      mapping,
+    )?.cells ?? [];
   const alike = header.length > 1 ? rows.filter((row) => row.length === header.length).length : 0;
   return [countFields(header, mapping), alike, header.length];
 }
@@ -71,6 +75,18 @@ function rate(start: string, delimiter: string, mapping: Mapping): Rating {
 function compare(a: Rating, b: Rating): number {
   const differing = a.findIndex((value, index) => value !== b[index]);
   return differing < 0 ? 0 : (a[differing] ?? 0) - (b[differing] ?? 0);
+}
+
+/** The row that has most of the columns, the first of several: there, a column is missing. Without any, the one below a title. */
+export function likeliestHeader<Row extends { cells: readonly string[] }>(rows: readonly Row[], mapping: Mapping) {
+  const [first] = rows;
+  const most = (of: (cells: readonly string[]) => number) =>
+    first && rows.reduce((a, b) => (of(b.cells) > of(a.cells) ? b : a), first);
+  const filled = (cells: readonly string[]) => cells.filter((cell) => cell.trim() !== '').length;
+  const best = most((cells) => countFields(cells, mapping));
+  return best === first && first && filled(first.cells) === 1 && countFields(first.cells, mapping) === 0
+    ? most(filled)
+    : best;
 }
 
 /** Undefined when the rows cannot be separated: the beginning may end within quotes. */

@@ -44,7 +44,7 @@ export async function inspectTable(
   const dialect = findDelimiter(start, mapping);
   const { delimiter } = dialect;
   const parser = createRowParser({ delimiter, hasQuotes: mapping.quote !== 'none', newlines: ALL_NEWLINES });
-  const table = watchTable({ dialect, bytes, mapping, originals });
+  const table = watchTable({ dialect, bytes, mapping, originals, isText: true });
   const { newline } = newlineOf(start);
   let hasCr = false;
   let lastByte = LF;
@@ -79,10 +79,10 @@ export async function inspectRows(
   return table.found(['\n']);
 }
 
-type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals: Originals | undefined };
+type Watched = { dialect: Delimiter; bytes: number; mapping: Mapping; originals: Originals | undefined; isText?: true };
 
 /** Looks at the rows of a table one after the other. */
-function watchTable({ dialect, bytes, mapping, originals }: Watched) {
+function watchTable({ dialect, bytes, mapping, originals, isText }: Watched) {
   const body = createTableBody(dialect, mapping);
   const decimals = watchDecimals(mapping.decimal);
   let data: ReturnType<typeof watchData> | undefined;
@@ -92,7 +92,12 @@ function watchTable({ dialect, bytes, mapping, originals }: Watched) {
     last = rows.at(-1) ?? last;
     const next = body.take(rows);
     if (body.header === undefined) return;
-    data ??= watchData(body.header, rowsIn(bytes, next), mapping, originals);
+    data ??= watchData(
+      resolveColumns(body.header.cells, body.header.line, mapping, isText),
+      rowsIn(bytes, next),
+      mapping,
+      originals,
+    );
     const { quantity } = data.runs.columns.at;
     // Our own fix files quote correctly.
     const mayHaveStrayQuotes = mapping.quote === 'auto' && data.fixRows === undefined;
@@ -178,8 +183,7 @@ function withMissing(columns: Columns, originals: Originals | undefined, mapping
   return { ...columns, header: all, at: { ...at, ...Object.fromEntries(found) }, missing };
 }
 
-function watchData(header: Row, expected: number, mapping: Mapping, originals: Originals | undefined) {
-  const found = resolveColumns(header.cells, header.line, mapping);
+function watchData(found: Columns, expected: number, mapping: Mapping, originals: Originals | undefined) {
   const isFixFile = found.errorColumns.length > 0;
   const columns = isFixFile ? withMissing(found, originals, mapping) : found;
   if (!isFixFile) refuseLostNotes(originals);

@@ -1,9 +1,9 @@
 import type { Mapping } from '../../config/config.ts';
 import { shorten } from '../../order/text.ts';
-import { columnNamed, countFields, FIELDS, hasNeededColumns, likeliestHeader } from '../columns.ts';
+import { columnNamed, countFields, FIELDS, hasNeededColumns } from '../columns.ts';
 import { type OnLeftOut, watchSkippedRows } from '../skip-where.ts';
 import { unreadable } from '../unreadable.ts';
-import type { Delimiter } from './dialect.ts';
+import { type Delimiter, likeliestHeader } from './dialect.ts';
 import { refuseOrdersAbove, refuseOtherDelimiter, textOfRow, watchLastRow } from './joined-or-cut.ts';
 import type { Row } from './row-parser.ts';
 import { createTotalRows, type TotalRows } from './total-rows.ts';
