@@ -53,8 +53,17 @@ const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: strin
     message: 'a second key within a value',
     hint: 'put a value that contains a colon and a space in quotes; indent the keys of one level equally',
   },
+  BLOCK_IN_FLOW: {
+    message: 'a comma is missing within this value',
+    hint: 'write a comma before the next key, or put a text that contains a colon and a space in quotes',
+  },
   MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the --- line' },
 };
+const DASH_IN_FLOW = {
+  message: 'a "- " cannot begin an entry between braces or brackets',
+  hint: 'write a list as [a, b]',
+};
+const TEXT_BEHIND = { message: 'a text follows the end of the value', hint: 'put the complete value in quotes' };
 const START: Position = { line: 1, column: 1 };
 
 /** Reads one YAML document with the place of every value. Problems become faults; it never throws. */
@@ -71,10 +80,10 @@ export function readYaml(text: string): YamlFile {
   // What follows is misread, so its faults mean nothing.
   if (open) {
     const offset = openingOf(open, document);
+    if (isClosed(text, offset)) return unusable([{ ...place(open.pos[0]), ...outdented(text[offset]) }]);
     return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
   }
-  const [tab] = found.filter(({ code }) => code === 'TAB_AS_INDENT');
-  const faults = onceEach((tab ? [tab] : found).map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) })));
+  const faults = onceEach(causesIn(found).map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) })));
   if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
 
   faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));
@@ -96,6 +105,14 @@ function onceEach(faults: readonly YamlFault[]): YamlFault[] {
   return [...places.values()].flatMap((all) => all.find(({ hint }) => hint !== undefined) ?? all.slice(0, 1));
 }
 
+/** Without what only follows from another fault. */
+function causesIn(found: readonly YAMLError[]): readonly YAMLError[] {
+  const [tab] = found.filter(({ code }) => code === 'TAB_AS_INDENT');
+  if (tab) return [tab];
+  const values = found.filter(({ code }) => code === 'BLOCK_IN_FLOW').map(({ pos }) => pos);
+  return found.filter(({ pos: [at] }) => !values.some(([from, to]) => at > from && at <= to));
+}
+
 function isTooDeep({ message }: YAMLError): boolean {
   return message.startsWith('Maximum call stack');
 }
@@ -105,6 +122,8 @@ function sentence(error: YAMLError, text: string): { message: string; hint?: str
   if (code === 'DUPLICATE_KEY') {
     return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} is repeated here` };
   }
+  if (/^Unexpected .* at node end$/.test(message)) return TEXT_BEHIND;
+  if (code === 'BLOCK_IN_FLOW' && /^-\s/.test(text.slice(pos[0]))) return DASH_IN_FLOW;
   const wording = WORDINGS[message.startsWith('Sequence item without') ? 'BAD_INDENT' : code];
   if (wording !== undefined) return wording;
   return {
@@ -128,6 +147,23 @@ function openingOf({ message, pos: [end] }: YAMLError, document: Document): numb
     },
   });
   return offset;
+}
+
+/** Whether the brace or bracket at an offset has an end, so that only a line of it has the wrong indentation. */
+function isClosed(text: string, offset: number): boolean {
+  if (!/[[{]/.test(text[offset] ?? '')) return false;
+  const plain = text.slice(offset).replace(/(?<=[\s,[{:])(?:"(?:\\.|[^"\\])*"|'[^']*'|#.*)/g, '');
+  let depth = 0;
+  for (const [sign] of plain.matchAll(/[[\]{}]/g)) {
+    depth += sign === '[' || sign === '{' ? 1 : -1;
+    if (depth === 0) return true;
+  }
+  return false;
+}
+
+function outdented(opening = ''): { message: string; hint: string } {
+  const message = `this line is within the ${opening} of a line above, and is not indented`;
+  return { message, hint: 'indent it further than the key above' };
 }
 
 function neverClosed(error: YAMLError, offset: number, text: string): { message: string; hint?: string } {

@@ -47,6 +47,22 @@ describe('refuses', () => {
   ].join('\n');
 
   it.each([
+    ['a missing comma', 'a:\n  - { b: c d: 5 e: f, g: h }\n', '2:10 a comma is missing within this value'],
+    ['a missing comma between two keys', 'a: { b: 1 c: 2 }\n', '1:9 a comma is missing within this value'],
+    ['a dash in braces', 'a: { b: - c }\n', '1:9 a "- " cannot begin an entry between braces or brackets'],
+    [
+      'a line of a list that is not indented',
+      "a: [1, 'x] # y', # ]\n2]\n",
+      '2:1 this line is within the [ of a line above, and is not indented',
+    ],
+    [
+      'a line of keys that is not indented',
+      'x: 1\na: { b: [1]\nc: 2 }\nd: 3\n',
+      '3:1 this line is within the { of a line above, and is not indented',
+    ],
+    ['an open quote above a complete list', 'a: "b\nc: [1]\n', '1:4 this " is never closed'],
+    ['a text behind a value', 'a: "b" c\n', '1:8 a text follows the end of the value'],
+    ['an open list above a complete one', 'a: [1\nb: [2]\n', '1:4 this [ is never closed'],
     ['an open list', 'a: [1\n', '1:4 this [ is never closed'],
     ['an open quote', 'a: 1\nb: { x: y, z: "../inbox }\nc: 2\n', '2:15 this " is never closed'],
     ['a # in a text without quotes', 'a: { b: Order #, c: d }\ne: 1\n', '1:4 this { is never closed'],
