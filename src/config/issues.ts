@@ -31,7 +31,10 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
     if (issue.code === 'invalid_key') return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
     const found = valueAt(value, path);
-    if (issue.code === 'invalid_union') return [discriminated(path, found, issue)];
+    if (issue.code === 'invalid_union') {
+      const known = keysAt(schema, path.slice(0, -1));
+      return [...unknownBeside(path.slice(0, -1), known, value), discriminated(path, found, issue)];
+    }
     const near = issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
     return [withHint({ path, message: issue.message }, usualName(path, found) ?? near)];
   });
@@ -43,6 +46,12 @@ function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
     meant(key, known) ??
     (known.length > 0 ? `known here: ${known.join(', ')}` : undefined);
   return withHint({ path: [...path, key], at: 'key', message: 'is not a known key' }, hint);
+}
+
+/** The schema looks at no other key before it knows the type. */
+function unknownBeside(path: KeyPath, known: string[], value: unknown): Finding[] {
+  const keys = Object.keys(valueAt(value, path) ?? {});
+  return keys.filter((key) => !known.includes(key)).map((key) => unknownKey(path, key, known));
 }
 
 /** Describes a missing or wrong `type` like any other value that must be one of a few. */

@@ -136,6 +136,20 @@ mappings:
   ]);
 });
 
+it('names the unknown keys of a source also where its type is missing or wrong', () => {
+  const text = `environments: { staging: { baseUrl: 'https://a.example.com', authUrl: 'https://b.example.com' } }
+sources:
+  - { name: erp, typ: export, path: orders.csv }
+  - { name: web, type: exprt, path: orders.csv, zzz: 1 }
+`;
+  expect(problemsIn(text)).toEqual([
+    'c:3:5 sources[0].type: is missing (one of inbox, export)',
+    'c:3:18 sources[0].typ: is not a known key (did you mean type?)',
+    'c:4:24 sources[1].type: expected one of inbox, export; found "exprt" (did you mean export?)',
+    expect.stringMatching(/^c:4:49 sources\[1\]\.zzz: is not a known key \(known here: name, /),
+  ]);
+});
+
 describe('a wrong value is reported with the expected one', () => {
   it.each([
     ['delivery: { concurrency: 0 }', 'delivery.concurrency: expected a whole number from 1 to 1000, found 0'],
