@@ -141,6 +141,7 @@ it('names the unknown keys of a source also where its type is missing or wrong',
 sources:
   - { name: erp, typ: export, path: orders.csv }
   - { name: web, type: exprt, path: orders.csv, zzz: 1 }
+environment: staging
 `;
   expect(problemsIn(text)).toEqual([
     'c:3:5 sources[0].type: is missing (one of inbox, export)',
