@@ -133,15 +133,18 @@ function completion(program: Command): CommandDefinition {
 
 function treeOf(command: Command): CommandTree {
   const visible = command.options.filter(({ hidden }) => !hidden);
+  const valued = visible.filter(({ required }) => required);
+  const flagsOf = ({ short, long }: Option) => [short, long].filter((flag) => flag !== undefined);
   return {
     name: command.name(),
     summary: command.description(),
     options: [...visible.map((option: Option) => option.long ?? ''), '--help'].filter((flag) => flag !== ''),
     values: Object.fromEntries(
-      visible
-        .filter(({ required }) => required)
-        .map(({ long, argChoices, description }) => [long ?? '', argChoices ?? listedIn(description)]),
+      valued.flatMap((option) =>
+        flagsOf(option).map((flag) => [flag, option.argChoices ?? listedIn(option.description)]),
+      ),
     ),
+    files: valued.filter(({ flags }) => /<(?:file|folder)>/.test(flags)).flatMap(flagsOf),
     words: command.registeredArguments.flatMap(({ description }) => listedIn(description)),
     commands: command.commands.map(treeOf),
   };

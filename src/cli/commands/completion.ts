@@ -7,8 +7,10 @@ export type CommandTree = {
   name: string;
   summary: string;
   options: string[];
-  /** Of each option that needs a value: the values that it can have; none where it can be any text or file. */
+  /** Of each option that needs a value, by both of its flags: the values that it can have; none where it can be any text or file. */
   values: Record<string, readonly string[]>;
+  /** Those whose value is a file or folder. */
+  files: readonly string[];
   /** What its argument can be; none where that is any text or file. */
   words: readonly string[];
   commands: CommandTree[];
@@ -69,14 +71,20 @@ function valuesOf({ values, commands }: CommandTree): Record<string, readonly st
   return Object.assign({}, values, ...commands.map(valuesOf));
 }
 
-/** `--kind) … ;;` for each option with a value, and one line for all that can have any. */
-function valueCases(program: CommandTree, assign: (follow: string) => string, any: string): string {
+function filesOf({ files, commands }: CommandTree): string[] {
+  return [...files, ...commands.flatMap(filesOf)];
+}
+
+/** `--kind) … ;;` for each option with a value, one line for all that take files, and one for those that can have any text. */
+function valueCases(program: CommandTree, assign: (follow: string) => string, file: string, text: string): string {
   const all = Object.entries(valuesOf(program));
   const free = all.filter(([, values]) => values.length === 0).map(([option]) => option);
   const fixed = all.filter(([, values]) => values.length > 0);
+  const files = new Set(filesOf(program));
   return [
     ...fixed.map(([option, values]) => `    ${option}) ${assign(values.join(' '))} ;;`),
-    `    ${free.join('|')}) ${any} ;;`,
+    `    ${free.filter((option) => files.has(option)).join('|')}) ${file} ;;`,
+    `    ${free.filter((option) => !files.has(option)).join('|')}) ${text} ;;`,
   ].join('\n');
 }
 
@@ -101,7 +109,7 @@ _po_sync() {
 ${casesOf(places, (follow) => `follow='${follow}'`)}
   esac
   case "\${COMP_WORDS[COMP_CWORD - 1]}" in
-${valueCases(program, (follow) => `follow='${follow}'`, "follow=''")}
+${valueCases(program, (follow) => `follow='${follow}'`, "follow=''", "follow=''; compopt +o default 2>/dev/null")}
   esac
   COMPREPLY=($(compgen -W "$follow" -- "$current"))
 }
@@ -126,7 +134,7 @@ _po_sync() {
 ${casesOf(places, (follow) => `follow=(${follow})`)}
   esac
   case "\${words[CURRENT-1]}" in
-${valueCases(program, (follow) => `follow=(${follow})`, 'follow=()')}
+${valueCases(program, (follow) => `follow=(${follow})`, 'follow=()', 'return')}
   esac
   compadd -- $follow || _files
 }
@@ -148,7 +156,8 @@ function fishScript(program: CommandTree): string {
     for (const word of command.words) lines.push(`complete -c po-sync -f${anywhere} -a ${word}`);
     for (const option of command.options) {
       const values = command.values[option];
-      const value = values === undefined ? '' : values.length === 0 ? ' -r' : ` -x -a '${values.join(' ')}'`;
+      const text = values?.length === 0 ? '' : ` -a '${values?.join(' ')}'`;
+      const value = values === undefined ? '' : command.files.includes(option) ? ' -r' : ` -x${text}`;
       lines.push(`complete -c po-sync${anywhere} -l ${option.replace(/^--/, '')}${value}`);
     }
     for (const child of command.commands) visit(child, [...seen, child.name]);
