@@ -86,7 +86,7 @@ export function openHeartbeat({ redis, keys, time, timesLost, isSteady, id, self
   };
 }
 
-/** The daemons of the environment that are alive, oldest first. */
+/** The daemons of the environment that are alive, oldest first; those that may have ended come last. */
 export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys }): Promise<LivingDaemon[]> {
   const ids = await redis.zrange(keys.daemons, 0, '-1');
   if (ids.length === 0) return [];
@@ -100,7 +100,7 @@ export async function livingDaemons({ redis, keys }: { redis: Redis; keys: Keys 
     const silentMs = Math.max(ALIVE - (left[at] ?? ALIVE), 0);
     return [{ ...daemon, ...((silentMs > OVERDUE || isGone(daemon)) && { silentMs }) }];
   });
-  return alive.sort((a, b) => a.since - b.since);
+  return alive.sort((a, b) => Number(isBeating(b)) - Number(isBeating(a)) || a.since - b.since);
 }
 
 /** The files that any of these daemons cannot take, each once. */
