@@ -45,3 +45,25 @@ export function closingText({ end, waitsIn, number = '', ...first }: Closed): st
 function endText({ by, who, batch, file = batch }: End): string {
   return `${closingWord(by)}${file === undefined ? '' : ` in ${file}`}${who === undefined ? '' : ` by ${who}`}`;
 }
+
+/** The same as an event of an order's history, with the batches. `isEndShown`: another event says how it ended. */
+export function closedAsEvent({ waitsIn, number, end, ...closed }: Closed, isEndShown: boolean): string {
+  const waits = `its rows came back${inFile(end ?? closed)} and still wait in batch ${waitsIn}`;
+  if (waitsIn !== undefined && end === undefined) return waits;
+  const as = number ? ` as ${number}` : '';
+  // A new dead letter replaced it, unless its rows were settled in that file.
+  const again = end !== undefined && end.batch !== closed.batch ? ', where they needed a person again' : '';
+  const back = `its rows came back${inFile(closed)}, batch ${closed.batch}${as}${again}`;
+  const first = closed.by === 'fixed' ? back : `its dead letter was closed: ${endInBatch(closed)}${as}`;
+  const last = waitsIn === undefined ? end && !isEndShown && endInBatch(end) : waits;
+  return `${first}${last ? `; then ${last}` : ''}`;
+}
+
+function inFile({ file }: Pick<End, 'file'>): string {
+  return file === undefined ? '' : ` in ${file}`;
+}
+
+function endInBatch({ by, who, batch }: End): string {
+  const how = by === 'rebuilt' ? closingWord(by) : by;
+  return `${how}${who === undefined ? '' : ` by ${who}`}${batch === undefined ? '' : `, batch ${batch}`}`;
+}

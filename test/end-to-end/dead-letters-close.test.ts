@@ -620,7 +620,7 @@ describe('a dead letter', () => {
     expect(page).toMatch(/accepted in <bdi>ben\.csv<\/bdi>.*; then came back in <bdi>anna\.csv<\/bdi>/);
     const { out } = await place.run(['explain', 'PO-1']);
     expect(out).toContain(
-      `its dead letter was closed: accepted, batch ${ben.batch}; then its rows came back and still wait in batch ${anna.batch}`,
+      `its dead letter was closed: accepted, batch ${ben.batch}; then its rows came back in anna.csv and still wait in batch ${anna.batch}`,
     );
     const letters = async () => JSON.parse(await place.read(first, 'dead-letters.json')) as { closed: Closed }[];
     expect((await letters())[0]).toMatchObject({

@@ -26,8 +26,8 @@ import {
 import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { findInFile } from '../../operate/orders/find-in-file.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
-import { changeTexts, closingWord } from '../../order/closing-text.ts';
-import type { Closed, DeadLetter, End } from '../../order/dead-letter.ts';
+import { changeTexts, closedAsEvent } from '../../order/closing-text.ts';
+import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
 import { byArticle, type Item, itemsIn, type Order } from '../../order/order.ts';
@@ -38,7 +38,7 @@ import { type Format, formatOf, hanging, printable, printJson, type Tone } from 
 import { createAdvice } from './advice.ts';
 import { nextStep, placeOf, twiceOf } from './next-step.ts';
 
-/** `explain ORDER`: its complete history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
+/** `explain ORDER`: its history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
 export async function explainCommand(
   args: CommonArgs & { order: string; list?: boolean },
   shell: Shell,
@@ -162,7 +162,7 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const all: HistoryEvent[] = [
     ...appearances.map((one) => takenEvent(one, history)),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
-    ...(open === undefined ? [] : open.history.map(attemptEvent)),
+    ...(open === undefined ? [] : [...open.history.map(attemptEvent), ...endOfAttempts(open, history)]),
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
     ...appearances.flatMap((one) => outcomeEvents(one, history)),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
@@ -217,26 +217,23 @@ function itemsText(content: unknown): string {
   return itemTexts(byArticle(items)).join(', ');
 }
 
-function closedEvent(dead: Closed, place: string, all: readonly Appearance[]): HistoryEvent {
-  const { at, waitsIn, number = '', changes, end, ...closed } = dead;
-  const more = changeTexts(changes, place);
-  const waits = `its rows came back and still wait in batch ${waitsIn}`;
+function closedEvent(closed: Closed, place: string, all: readonly Appearance[]): HistoryEvent {
+  const more = changeTexts(closed.changes, place);
   // The file that brought them back shows its own end.
-  const isShown = all.some(({ deadLetter }) => deadLetter?.closed?.at === end?.at);
-  const last = waitsIn === undefined ? end && !isShown && endText(end) : waits;
-  const text =
-    waitsIn !== undefined && end === undefined
-      ? waits
-      : `its dead letter was closed: ${endText(closed)}${number === '' ? '' : ` as ${number}`}${last ? `; then ${last}` : ''}`;
-  return { at: Date.parse(at), text, ...(more.length > 0 && { more }) };
-}
-
-function endText({ by, who, batch }: Omit<End, 'at'>): string {
-  return `${by === 'rebuilt' ? closingWord(by) : by}${who === undefined ? '' : ` by ${who}`}${batch === undefined ? '' : `, batch ${batch}`}`;
+  const isShown = all.some(({ deadLetter }) => deadLetter?.closed?.at === closed.end?.at);
+  return { at: Date.parse(closed.at), text: closedAsEvent(closed, isShown), ...(more.length > 0 && { more }) };
 }
 
 function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {
   return { at, text: `attempt ${attempt}: ${message}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}` };
+}
+
+/** How an order ended that a person had sent again: its report has only the first outcome. */
+function endOfAttempts({ attempts, history }: OpenOrder, { state, appearances }: OrderHistory): HistoryEvent[] {
+  const last = history.at(-1);
+  const isReported = appearances.some(({ result }) => result.attempts === attempts);
+  if (last === undefined || isReported || (state !== 'refused' && state !== 'failed')) return [];
+  return [{ at: last.at, text: `${outcomeWord(state)} after ${counted(attempts, 'attempt')}: ${last.message}` }];
 }
 
 function acceptedEvent(

@@ -40,6 +40,30 @@ it('the last outcome names the last file only if there were several', () => {
   expect(shown({ ...base, state: 'nothing', appearances: both })).toMatch(/^PO-1 {2}cancelled in its last file\n/);
 });
 
+it('an order that was sent again and refused again has the end of both rounds', () => {
+  const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'refused', attempts: 1, code: '400' } as const;
+  const first = {
+    ...{ batch: 'b', source: 'erp', file: 'erp.csv', startedAt: AT },
+    result: { ...result, at: '2026-11-21T07:16:05Z', message: 'X is invalid' },
+  };
+  const history = [
+    { attempt: 1, at: Date.parse('2026-11-21T07:16:05Z'), code: '400', message: 'X is invalid', httpStatus: 400 },
+    { attempt: 2, at: Date.parse('2026-11-21T07:20:05Z'), code: '400', message: 'Y is invalid', httpStatus: 400 },
+  ];
+  const retried = { at: Date.parse('2026-11-21T07:20:00Z'), who: 'root', what: 'retried' } as const;
+  const open = { ...OPEN, attempts: 2, history };
+  const text = [
+    '2026-11-21 07:16:05 UTC  attempt 1: X is invalid (HTTP 400)',
+    '2026-11-21 07:16:05 UTC  refused after 1 attempt: X is invalid',
+    '2026-11-21 07:20:00 UTC  retried by root',
+    '2026-11-21 07:20:05 UTC  attempt 2: Y is invalid (HTTP 400)',
+    '2026-11-21 07:20:05 UTC  refused after 2 attempts: Y is invalid\n',
+  ].join('\n  ');
+  const again = { ...base, operatorActions: [retried], appearances: [first], open };
+  expect(shown({ ...again, state: 'refused' })).toContain(text);
+  expect(shown({ ...again, state: 'queued' })).not.toContain('after 2 attempts');
+});
+
 it('a file that repeats an order which was refused before says that it was not sent again', () => {
   const result = {
     line: 2,
@@ -90,15 +114,17 @@ it('a dead letter that was settled twice names its second end once, where the fi
   } as const;
   const file = { source: 'inbox', startedAt: AT, result: { ...result, code: 'conflict', message: 'other content' } };
   const discarded = { at: later, by: 'discarded', who: 'root' } as const;
-  const closed = { at, by: 'fixed', batch: 'fix1', end: discarded } as const;
+  const closed = { at, by: 'fixed', batch: 'fix1', file: 'fix.csv', end: discarded } as const;
   const first = { ...file, batch: 'b', file: 'a.csv', deadLetter: { ...deadLetter, closed } };
   const fix = { ...file, batch: 'fix1', file: 'fix.csv', deadLetter: { ...deadLetter, closed: discarded } };
   const both = shown({ ...base, state: 'conflict', appearances: [first, fix] });
-  expect(both).toContain('2026-11-21 07:20:00 UTC  its dead letter was closed: fixed, batch fix1\n');
+  expect(both).toContain(
+    '2026-11-21 07:20:00 UTC  its rows came back in fix.csv, batch fix1, where they needed a person again\n',
+  );
   expect(both).toContain('2026-11-21 07:30:00 UTC  its dead letter was closed: discarded by root\n');
   expect(both).not.toContain('then discarded');
   expect(shown({ ...base, state: 'conflict', appearances: [first] })).toContain(
-    'fixed, batch fix1; then discarded by root',
+    'its rows came back in fix.csv, batch fix1, where they needed a person again; then discarded by root',
   );
 });
 

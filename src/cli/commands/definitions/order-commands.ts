@@ -32,7 +32,7 @@ const NOT_DONE: ExitCode = ['1', 'nothing changed: not found, not confirmed, or 
 export const ORDER_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'explain',
-    summary: 'Show the complete history of one order.',
+    summary: 'Show what is known about one order: files, attempts, outcome.',
     argument: ORDER,
     options: [{ flags: '--list', text: "also read the API's list, and show the items that the API has" }],
     examples: ['po-sync explain PO-4711', 'po-sync explain PO-4711 --list'],
