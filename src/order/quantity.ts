@@ -141,6 +141,12 @@ function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0;
 }
 
+/** Whether a JSON value looks like a quantity: `2`, `1.5`, `"1,5"`, `"3 pcs"`. */
+export function isAmount(value: unknown): boolean {
+  const text = typeof value === 'string' ? value.trim() : sourceOfNumber(value);
+  return text !== undefined && /^[+-]?\d[\d.,' ]*(?:\p{L}{1,5}\.?)?$/u.test(text);
+}
+
 declare global {
   // ECMAScript 2026 "JSON.parse source text access": in Node 24, not yet in TypeScript's library.
   interface JSON {

@@ -1,5 +1,5 @@
 import type { Mapping } from '../config/config.ts';
-import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import { isAmount, type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
@@ -23,11 +23,8 @@ export function textIn(value: object, field: TextField, place: Place, rules: Obj
   const found = find(value, mapping.fields[field]);
   const preset = field === 'articleCode' ? mapping.defaults.articleCode : undefined;
   const text = isAbsent(found) ? preset : textOf(found.value);
-  const fault = found.isAmbiguous
-    ? 'ambiguous-key'
-    : text === undefined
-      ? notText(found)
-      : textOrReadingFault(text, mapping);
+  const none = isAbsent(found) ? 'missing' : 'not-text';
+  const fault = found.isAmbiguous ? 'ambiguous-key' : text === undefined ? none : textOrReadingFault(text, mapping);
   if (fault === 'missing')
     problems.push(problemAt(fault, found, place, shown(found.value), namesBeside(value, found, field, mapping)));
   else if (fault)
@@ -35,10 +32,6 @@ export function textIn(value: object, field: TextField, place: Place, rules: Obj
   if (isGuess && typeof found.value === 'string' && isUncertain(found.value))
     problems.push(problemAt('encoding-unsure', found, place, found.value, readingsOf(found.value, mapping.encoding)));
   return text ?? '';
-}
-
-function notText(found: Found): Fault {
-  return isAbsent(found) ? 'missing' : 'not-text';
 }
 
 export function quantityOf(found: Found, mapping: Mapping): QuantityText | { fault: Fault } {
@@ -80,20 +73,14 @@ export function namesBeside(value: object, found: Found, field: keyof typeof WOR
     const inside = isObject(inner) ? Object.entries(inner).map(([name, one]) => [`${key}.${name}`, one] as const) : [];
     return [[key, inner] as const, ...inside].filter(([name]) => !known.includes(name));
   });
-  const numbers = names.flatMap(([name, one]) => (isLikeQuantity(one) ? name : []));
+  const numbers = names.filter(([, one]) => isAmount(one));
   // One key cannot be two fields: the only number of an item is its quantity, if it has no other.
   const only = field === 'articleCode' && numbers.length === 1 && isAbsent(find(value, fields.quantity));
-  const texts = names.flatMap(([name, one]) => (textOf(one) && !(only && numbers.includes(name)) ? name : []));
-  const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS);
+  const texts = names.filter((one) => textOf(one[1]) && !(only && numbers.includes(one)));
+  const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS).map(([name]) => name);
   if (found.value !== undefined || others.length === 0) return keysBeside(value, found);
   const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
   return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
-}
-
-/** `2`, `1.5`, `"1,5"`, `"3 pcs"`. */
-function isLikeQuantity(value: unknown): boolean {
-  const text = typeof value === 'string' ? trimBlanks(value) : sourceOfNumber(value);
-  return text !== undefined && /^[+-]?\d[\d.,' ]*(?:\p{L}{1,5}\.?)?$/u.test(text);
 }
 
 /** Whether an object has an article with a quantity, or an order number with items. */

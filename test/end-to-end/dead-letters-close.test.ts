@@ -572,7 +572,7 @@ describe('a dead letter', () => {
     const second = await lastOf(place);
     expect(await openNow(place)).toEqual([0, 0, 2]);
     const { out } = await place.run(['explain', 'PO-2']);
-    expect(out).toContain(`its rows came back and still wait in batch ${second.batch}`);
+    expect(out).toContain(`its rows came back in a.csv and still wait in batch ${second.batch}`);
     expect(await place.read(first, 'report.html')).toContain('<h1>All 2 orders need you</h1>');
     expect(await place.read(first, 'report.html')).toContain(
       `<bdi>a.csv</bdi> <small>(batch <a data-in-reports href="../${second.batch}/report.html">`,

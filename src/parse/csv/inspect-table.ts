@@ -92,12 +92,7 @@ function watchTable({ dialect, bytes, mapping, originals, isText }: Watched) {
     last = rows.at(-1) ?? last;
     const next = body.take(rows);
     if (body.header === undefined) return;
-    data ??= watchData(
-      resolveColumns(body.header.cells, body.header.line, mapping, isText),
-      rowsIn(bytes, next),
-      mapping,
-      originals,
-    );
+    data ??= watchData(body.header, rowsIn(bytes, next), mapping, { originals, isText });
     const { quantity } = data.runs.columns.at;
     // Our own fix files quote correctly.
     const mayHaveStrayQuotes = mapping.quote === 'auto' && data.fixRows === undefined;
@@ -183,7 +178,10 @@ function withMissing(columns: Columns, originals: Originals | undefined, mapping
   return { ...columns, header: all, at: { ...at, ...Object.fromEntries(found) }, missing };
 }
 
-function watchData(found: Columns, expected: number, mapping: Mapping, originals: Originals | undefined) {
+type Given = { originals: Originals | undefined; isText: true | undefined };
+
+function watchData(header: Row, expected: number, mapping: Mapping, { originals, isText }: Given) {
+  const found = resolveColumns(header.cells, header.line, mapping, isText);
   const isFixFile = found.errorColumns.length > 0;
   const columns = isFixFile ? withMissing(found, originals, mapping) : found;
   if (!isFixFile) refuseLostNotes(originals);
