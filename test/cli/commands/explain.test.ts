@@ -43,7 +43,10 @@ it('the last outcome names the last file only if there were several', () => {
 it('an order that was sent again and refused again has the end of both rounds', () => {
   const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'refused', attempts: 1, code: '400' } as const;
   const first = {
-    ...{ batch: 'b', source: 'erp', file: 'erp.csv', startedAt: AT },
+    batch: 'b',
+    source: 'erp',
+    file: 'erp.csv',
+    startedAt: AT,
     result: { ...result, at: '2026-11-21T07:16:05Z', message: 'X is invalid' },
   };
   const history = [
