@@ -56,7 +56,7 @@ function hideRedis(redis: Config['redis']): Config['redis'] {
 }
 
 /** The query of a web address can contain a key. */
-function hideQuery(source: Source): Source {
+export function hideQuery(source: Source): Source {
   return isWebAddress(source.path) ? { ...source, path: source.path.replace(/\?.*$/, '?[redacted]') } : source;
 }
 

@@ -1,4 +1,5 @@
 import type { Source } from '../config/config.ts';
+import { hideQuery } from '../config/show.ts';
 import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import { needsPerson } from '../deliver/pause-rules.ts';
@@ -150,7 +151,7 @@ type Look = {
 };
 
 async function checkSource({ source, reportedAs, running }: Look, deps: NotifierDeps): Promise<void> {
-  const { name, expectEvery, path } = source;
+  const { name, expectEvery, path } = hideQuery(source);
   const reported = reportedAs(`silent:${name}:`);
   if (expectEvery === undefined) return;
   const { environment, send } = deps;

@@ -8,7 +8,7 @@ import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { type Notice, placesOf } from '../../src/notify/notice.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { RedisTime } from '../../src/redis/time.ts';
-import { inboxSource } from '../support/inbox-source.ts';
+import { exportSource, inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
 const HOUR = 3_600_000;
@@ -387,6 +387,17 @@ describe('a source', () => {
       `Source erp (/none) has had no readable file since ${since}, longer than the expected 1 h.`,
       `Source erp has a file again; the one before came at ${since}.`,
     ]);
+  });
+
+  it('that is silent is named without the query of its address, which can contain a key', async () => {
+    await using web = await openTwo([
+      exportSource('https://erp.example.com/erp.csv?key=s3cret', { expectEvery: HOUR }),
+    ]);
+    await web.look();
+    web.pass(2 * HOUR);
+    await web.look();
+    expect(web.sent).toMatchObject([{ kind: 'silent', path: 'https://erp.example.com/erp.csv?[redacted]' }]);
+    expect(JSON.stringify(web.sent)).not.toContain('s3cret');
   });
 
   it('is not silent before a new daemon could take the files that are present', async () => {
