@@ -19,7 +19,7 @@ type VersionsDeps = {
   config: Pick<Config, 'sources' | 'mappings'>;
   redis: Redis;
   keys: Keys;
-  batches: Pick<Batches, 'find' | 'isHeld' | 'epoch'>;
+  batches: Pick<Batches, 'find' | 'isHeld' | 'epoch' | 'isBehind'>;
   time: Pick<RedisTime, 'now'>;
 };
 
@@ -34,12 +34,13 @@ export async function claimAt(
   return claimed === null ? undefined : (JSON.parse(claimed) as Claim);
 }
 
-/** Whether Redis lost data, and what the reports know of it is not entered yet. */
+/** Whether Redis lost data, also if no daemon noticed that yet, and what the reports know of it is not entered yet. */
 async function lacksVersions({
   redis,
   keys,
   batches,
 }: Pick<VersionsDeps, 'redis' | 'keys' | 'batches'>): Promise<boolean> {
+  if (await batches.isBehind()) return true;
   return (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }));
 }
 
@@ -64,12 +65,12 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
 
   /** Claims the version of a copy. Only one daemon gets it; when that one dies before it was read, another one does. */
   async function claim(copy: CopiedFile): Promise<Verdict> {
-    // What Redis lost is entered first.
-    if (await lacksVersions({ redis, keys, batches })) return 'theirs';
     const { read, mapping: readBy, claim: claimedBy } = fieldsOf(copy);
     const mapping = mappingOf(copy.source);
     const version = versionOf(copy);
     const [known, readWith, claimed = null] = await redis.hmget(keys.exports, read, readBy, claimedBy);
+    // What Redis lost is entered first. Asked after the version was looked up, so that no loss falls in between.
+    if (await lacksVersions({ redis, keys, batches })) return 'theirs';
     // An earlier version of po-sync did not store the mapping.
     if (known === copy.sha256 && (readWith ?? mapping) === mapping) return 'unchanged';
     const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);

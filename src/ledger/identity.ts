@@ -118,6 +118,12 @@ export async function followsLost({ redis, keys }: Pick<IdentityDeps, 'redis' | 
   return ((await redis.hget(keys.identity, 'succeeds')) ?? '').trim() !== '';
 }
 
+/** Whether Redis has another epoch than the known one, or fewer changes. */
+export async function differs({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, known: Checkpoint) {
+  const [epoch, sequence] = await redis.hmget(keys.identity, 'epoch', 'sequence');
+  return known.epoch !== '' && (epoch !== known.epoch || Number(sequence ?? 0) < known.sequence);
+}
+
 /** How many changes of the ledger other daemons made. */
 export async function changesByOthers({ redis, keys }: Pick<IdentityDeps, 'redis' | 'keys'>, identity: Identity) {
   // Read first: a change of ours in between is not counted as theirs.

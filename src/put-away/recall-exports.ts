@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isPattern } from '../intake/export.ts';
 import { type Claim, claimAt, fieldsOf, mappingDigest } from '../intake/export-versions.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
+import { keysElsewhere } from '../ledger/environment-ledger.ts';
 import { followsLost } from '../ledger/identity.ts';
 import { canBeOfSource, claimTimeOf } from '../order/batch.ts';
 import type { Store } from '../redis/store.ts';
@@ -11,18 +12,21 @@ import type { SettlementContext } from './put-batch-away.ts';
 /**
  * Builds the step that enters which version of each export was read last, as the reports say, into a ledger that lost it. The
  * unchanged export is not read again then: what a person cancelled or discarded in it would be sent. Before any is looked at.
+ * Only what was read for this address of the API: another one may not have its orders.
  */
 export function createExportRecall({ config, store }: Pick<SettlementContext, 'config' | 'store'>) {
   const { path: reports } = config.reports;
 
   return async (): Promise<void> => {
-    if (!(await followsLost(store))) return;
+    // A report of an earlier version does not say for which address it was read.
+    const isOnlyAddress = (await followsLost(store)) && (await keysElsewhere(config, store.keys)).length === 0;
+    const isHere = ({ readFor }: Report) => (readFor === undefined ? isOnlyAddress : readFor === store.keys.origin);
     const names = (await reportNames(reports)).reverse();
     for (const { name: source, path, type } of config.sources)
-      if (type === 'export') await recallOf({ source, isOneFile: !isPattern(path) }, names);
+      if (type === 'export') await recallOf({ source, isOneFile: !isPattern(path), isHere }, names);
   };
 
-  async function recallOf({ source, isOneFile }: { source: string; isOneFile: boolean }, names: readonly string[]) {
+  async function recallOf({ source, isOneFile, isHere }: Of, names: readonly string[]) {
     const last = new Map<string, Report>();
     for (const name of names) {
       if (!canBeOfSource(name, source)) continue;
@@ -31,7 +35,7 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
       if (isOneFile && known && claimTimeOf(known.batch) !== claimTimeOf(name)) break;
       const report = await readReport(join(reports, name)).catch(() => undefined);
       const isOwn = report?.batch === name && report.environment === config.environment && report.source === source;
-      if (!isOwn || !report.isExport || !SHA256.test(report.sha256)) continue;
+      if (!isOwn || !report.isExport || !isHere(report) || !SHA256.test(report.sha256)) continue;
       const file = report.origin ?? report.file;
       const isLater = (last.get(file)?.startedAt ?? '') < report.startedAt;
       if (isLater) last.set(file, report);
@@ -54,18 +58,20 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
   }
 }
 
+type Of = { source: string; isOneFile: boolean; isHere: (report: Report) => boolean };
+
 /**
  * What the report of a batch says of the version of an export that it reads, as far as it is known: its file, where that is not its
- * name, and a digest of the mapping.
+ * name, a digest of the mapping, and one of the API's address.
  */
 export async function versionReadBy(
   { batch, source, name }: Pick<Batch, 'batch' | 'source' | 'name'>,
   store: Pick<Store, 'redis' | 'keys'>,
-): Promise<Pick<Report, 'origin' | 'readWith'>> {
+): Promise<Pick<Report, 'origin' | 'readWith' | 'readFor'>> {
   const origin = (await store.redis.hget(store.keys.batch(batch), 'origin')) ?? name;
   const last = await claimAt(fieldsOf({ source, name, origin }).claim, store);
   const readWith = last?.batch === batch ? last.version.split(' ')[1] : undefined;
-  return { ...(origin !== name && { origin }), ...(readWith && { readWith }) };
+  return { ...(origin !== name && { origin }), ...(readWith && { readWith }), readFor: store.keys.origin };
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;

@@ -18,10 +18,11 @@ export type Report = {
   isFixFile?: true;
   readAs?: string;
   file: string;
-  /** A version of an export, which nobody can drop again; its file, where that is not `file`, and a digest of the mapping. */
+  /** A version of an export, which nobody can drop again; its file, where that is not `file`, and digests of the mapping and of the API's address. */
   isExport?: true;
   origin?: string;
   readWith?: string;
+  readFor?: string;
   /** The person who submitted it at the admin port. */
   by?: string;
   sha256: string;

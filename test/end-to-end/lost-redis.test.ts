@@ -1,10 +1,12 @@
 import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import { keysOf } from '../../src/redis/keys.ts';
 import type { Report } from '../../src/report/report.ts';
+import { openSandbox } from '../support/open-sandbox.ts';
 import { openDatabase } from '../support/shared-redis.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -828,6 +830,92 @@ it.concurrent.each([
     expect([...place.stored().keys()]).toEqual(['FIRST', 'X-1']);
   },
 );
+
+it.concurrent('after Redis has lost its data, a version of an export that only another address of the API got is sent to this one', async () => {
+  const redis = await openDatabase();
+  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
+  await using place = await openWorkplace({ redis, pace: PACE, source });
+  await using other = await openSandbox({ environment: 'staging' });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+  const exported = path.join(place.folder, 'erp.csv');
+  await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\n`);
+  await once();
+  const config = await readFile(place.config, 'utf8');
+  const { baseUrl, authUrl } = place.api;
+  await writeFile(place.config, config.replace(baseUrl, other.baseUrl).replace(authUrl, other.authUrl));
+  await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\nSECOND,NEW,A,1\n`);
+  await once();
+  await writeFile(place.config, config);
+  const reports = await place.reportsNow();
+  expect(reports.map(({ counts: { accepted } }) => accepted)).toEqual([1, 2]);
+
+  // An earlier version did not write for which address.
+  for (const withAddress of [false, true]) {
+    await client.flushdb();
+    for (const { batch } of (await place.reportsNow()).slice(2))
+      await rm(path.join(place.reports, batch), { recursive: true });
+    for (const { readFor, ...report } of reports) {
+      const text = JSON.stringify({ ...report, ...(withAddress && { readFor }) });
+      await writeFile(path.join(place.reports, report.batch, 'report.json'), text);
+    }
+    expect((await once()).code).toBe(0);
+    expect([...place.stored().keys()]).toEqual(['FIRST', 'SECOND']);
+    expect(await place.reportsNow()).toHaveLength(3);
+  }
+});
+
+it.concurrent('after the folder data was lost together with Redis, what was discarded in an export is not sent', async () => {
+  const redis = await openDatabase();
+  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  const options = { redis, pace: PACE, source, faults: { faults: [refused] }, sandbox: { record: true } };
+  await using place = await openWorkplace(options);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\nFIRST,NEW,A,1\nX-1,NEW,BAD,1\n`);
+  const once = () => place.run(['start', '--once', '--max-wait', '60s']);
+  await once();
+  expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(0);
+  await place.setFaults([]);
+  await client.flushdb();
+  await rm(path.join(place.folder, 'data'), { recursive: true });
+  expect((await once()).code).toBe(0);
+  expect([...place.stored().keys()]).toEqual(['FIRST']);
+});
+
+it.concurrent('what was discarded in an export from a web address is not sent when Redis loses its data while the daemon runs', async () => {
+  const redis = await openDatabase();
+  let requests = 0;
+  await using server = createServer((request, response) => {
+    requests += 1;
+    if (request.headers['if-none-match'] === '"1"') return response.writeHead(304).end();
+    return response.writeHead(200, { etag: '"1"' }).end(`${HEAD}\nFIRST,NEW,A,1\nX-1,NEW,BAD,1\n`);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  // Often, so that it is asked for before the loss is noticed.
+  const source = `- { name: erp, type: export, path: 'http://127.0.0.1:${port}/erp.csv', poll: 50ms }`;
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  const options = { redis, pace: PACE, source, faults: { faults: [refused] }, sandbox: { record: true } };
+  await using place = await openWorkplace(options);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const daemon = place.start(['start']);
+  await until('its dead letter', async () => (await place.reportsNow()).some(({ finishedAt }) => finishedAt));
+  expect((await place.run(['dead-letters', 'discard', '--order', 'X-1', '--yes'])).code).toBe(0);
+  await until('its end', async () => (await place.reportsNow()).every(({ open }) => open === 0));
+  await place.setFaults([]);
+
+  await client.flushdb();
+  const keys = keysOf('staging', place.api.baseUrl);
+  await until('what the reports know', () => client.exists(keys.recalled));
+  const before = requests;
+  await until('more requests', async () => requests > before + 5);
+  expect(await place.reportsNow()).toHaveLength(1);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  expect([...place.stored().keys()]).toEqual(['FIRST']);
+});
 
 it.concurrent('after Redis has lost its data, explain names the file that sent an order, not the one that brought it again', async () => {
   const redis = await openDatabase();

@@ -21,10 +21,12 @@ async function openVersions() {
   const begun = new Map<string, Partial<Batch>>();
   const held = new Set<string>();
   let now = 1_000_000;
+  let isBehind = false;
   const batches = {
     find: async (batch: string) => begun.get(batch) as Batch | undefined,
     isHeld: async (batch: string) => held.has(batch),
     epoch: () => 'now',
+    isBehind: async () => isBehind,
   };
   const versions = (menge = 'MENGE') => {
     const mappings: Config['mappings'] = { erp: mappingSchema.parse({ fields: { quantity: menge } }) };
@@ -51,6 +53,7 @@ async function openVersions() {
     begun,
     held,
     pass: (ms: number) => (now += ms),
+    lose: (is: boolean) => (isBehind = is),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
@@ -118,6 +121,15 @@ describe('a version of an export', () => {
       expect(await daemon.claim(it.copy('first'))).toBe('theirs');
     }
     await it.redis.set(it.keys.recalled, 'now');
+    expect(await daemon.claim(it.copy('first'))).toBe('new');
+  });
+
+  test('is not taken while Redis lost changes and no daemon has noticed that', async () => {
+    await using it = await openVersions();
+    const daemon = it.versions();
+    it.lose(true);
+    expect(await daemon.claim(it.copy('first'))).toBe('theirs');
+    it.lose(false);
     expect(await daemon.claim(it.copy('first'))).toBe('new');
   });
 

@@ -3,7 +3,7 @@ import { canBeOfFile } from '../../order/batch.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { readScript, runScript } from '../../redis/script.ts';
-import type { LedgerIdentity } from '../identity.ts';
+import { differs, type LedgerIdentity } from '../identity.ts';
 
 /** What made the file of a batch unreadable. */
 export type BatchError = { code: string; message: string; remedy?: string; line?: number; column?: number };
@@ -185,6 +185,9 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return identity?.known().epoch ?? '';
   }
 
+  /** Whether Redis lost something that this daemon has not noticed yet. */
+  const isBehind = async (): Promise<boolean> => identity !== undefined && differs({ redis, keys }, identity.known());
+
   /** Reading waits for delivery after this many orders; undefined: it waits for nothing. */
   async function readingWaits(batch: string, read: number | undefined): Promise<void> {
     const step = redis.multi().xadd(keys.changes, ...changeOf(batch));
@@ -230,5 +233,5 @@ function createReading({ redis, keys, identity }: ControlDeps) {
     return (await runScript(redis, script, used, args)) !== -1;
   }
 
-  return { epoch, readingWaits, waitsForList, readAgain, admitted };
+  return { epoch, isBehind, readingWaits, waitsForList, readAgain, admitted };
 }
