@@ -14,6 +14,7 @@ import { type Report, readReport } from '../report/report.ts';
 import { isUndecided } from './changed-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createRecallOfBatch } from './recall-batches.ts';
+import { createReportedClosing } from './recall-dead-letters.ts';
 
 // Redis may come back from before a file was put away, or from before a person cancelled it. What is on the disk knows
 // more then: the report how the batch ended, and a note who cancelled it.
@@ -92,18 +93,18 @@ export async function endAsReported({ batch }: Batch, gone: PoSyncError, context
   const report = await finishedReport(folder);
   if (report === undefined) throw gone;
   if (await isUndecided(batch, { ...side, ...store })) return undefined;
+  const closings = await side.batches.closings(batch);
   await createRecall(store).forget(batch);
   await dropSettled(batch, folder, context);
   await createRecallOfBatch(context)(report, folder);
+  await createReportedClosing({ ...side, ...store }).discardAgain(report, folder, closings);
   return report.sha256;
 }
 
 /** Orders that needed a person when Redis knew them last, and that were settled since. */
 async function dropSettled(batch: string, folder: string, { side: { ledger }, store }: SettlementContext) {
   for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
-    const numbers = page.flatMap((one) =>
-      one.closed && one.purchaseOrderNumber !== '' ? [one.purchaseOrderNumber] : [],
-    );
+    const numbers = page.flatMap(({ closed, purchaseOrderNumber: one }) => (closed && one !== '' ? [one] : []));
     const known = await ledger.lookup(numbers);
     const entries = known.flatMap((one) => (one.kind === 'open' && one.entry.batch === batch ? [one.entry] : []));
     await Promise.all(entries.map((entry) => ledger.take(entry, discarded(entry, store.time.now()))));

@@ -3,7 +3,7 @@ import { isGone } from '../core/regular-file.ts';
 import { doubtOf } from '../ledger/batches/recall.ts';
 import { isUnderWay } from '../ledger/entry.ts';
 import { createNumberClaims, takenRows } from '../ledger/number-claims.ts';
-import type { Closing, DeadLetter } from '../order/dead-letter.ts';
+import { type Closing, closingFor, closingsOf, type DeadLetter } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { createList, readDeadLettersIfAny, stageOf } from '../report/dead-letters.ts';
@@ -44,7 +44,16 @@ export function createReportedClosing(deps: ClosingDeps) {
     await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });
   }
 
-  return { forgotten, close };
+  /** Discards dead letters of a report again that a person discarded after its batch ended, as the ledger knew before it forgot the batch. */
+  async function discardAgain({ batch, finishedAt }: Report, folder: string, known: readonly Closing[]) {
+    const closings = closingsOf(known);
+    for await (const letter of readDeadLettersIfAny(folder)) {
+      const closing = letter.closed ? undefined : closingFor(letter, closings);
+      if (closing?.by === 'discarded' && closing.at >= (finishedAt ?? '')) await close(batch, letter, closing);
+    }
+  }
+
+  return { forgotten, close, discardAgain };
 }
 
 /**

@@ -1215,9 +1215,13 @@ it.concurrent('until a file that ended before Redis lost that is counted again, 
   expect(await json('status')).toMatchObject({ deadLetters: 2, batches: [{ counts, open: 2, cancelled: false }] });
   expect((await place.run(['batches', 'show', batch])).out).not.toMatch(/cancelled/);
   expect((await json('dead-letters', 'list')).deadLetters).toHaveLength(2);
+  // What a person discards meanwhile stays discarded.
+  expect((await place.run(['dead-letters', 'discard', '--order', 'INV', '--yes'])).code).toBe(0);
   await client.del(keys.reportLease(batch));
   await until('the end', async () => (await json('status')).batches.length === 0);
-  expect(await json('status')).toMatchObject({ deadLetters: 2 });
+  expect(await json('status')).toMatchObject({ deadLetters: 1 });
+  expect((await json('dead-letters', 'list')).deadLetters).toMatchObject([{ purchaseOrderNumber: 'REF' }]);
+  await until('its report', async () => (await place.reportsNow())[0]?.open === 1);
   daemon.child.kill('SIGTERM');
   const lines = (await daemon.ended).out.split('\n').filter((line) => line.includes('"order-withdrawn"'));
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ order: 'REF', what: 'ended' }]);
