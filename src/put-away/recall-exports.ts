@@ -37,6 +37,8 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
       const isOwn = report?.batch === name && report.environment === config.environment && report.source === source;
       if (!isOwn || !report.isExport || !isHere(report) || !SHA256.test(report.sha256)) continue;
       const file = report.origin ?? report.file;
+      // Somebody edited it: no path of a file has `//`.
+      if (typeof file !== 'string' || file.includes('//')) continue;
       const isLater = (last.get(file)?.startedAt ?? '') < report.startedAt;
       if (isLater) last.set(file, report);
     }
@@ -51,7 +53,8 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
     const at = claimTimeOf(batch) ?? 0;
     const last = await claimAt(claim, store);
     if (last && (last.batch === batch || (claimTimeOf(last.batch) ?? 0) > at)) return;
-    const claimed: Claim = { version: `${sha256} ${readWith}`, batch, at };
+    // The clock of the host may have been wrong.
+    const claimed: Claim = { version: `${sha256} ${readWith}`, batch, at: Math.min(at, store.time.now()) };
     // The copy of one in progress is read to its end.
     const known = finishedAt === null ? {} : { [read]: sha256, [mapping]: readWith };
     await redis.hset(keys.exports, { ...known, [claim]: JSON.stringify(claimed) });

@@ -785,6 +785,7 @@ it.concurrent.each([
   ['cancelled', 'lost its data', 'erp/**/*.csv', 'erp/sub/erp.csv'],
   ['discarded', 'came back from before that', 'erp/**/*.csv', 'erp/sub/erp.csv'],
   ['discarded', 'lost its data', 'erp.csv', 'erp.csv'],
+  ['discarded', 'came back together with data', 'erp.csv', 'erp.csv'],
 ])(
   'what was %s in an export is not sent after Redis %s, until the export or its mapping changes (%s)',
   async (what, how, pattern, file) => {
@@ -801,6 +802,8 @@ it.concurrent.each([
     await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\n`);
     await once();
     const copy = await copyOf(client);
+    const [data, saved] = [path.join(place.folder, 'data'), path.join(place.folder, 'saved')];
+    await cp(data, saved, { recursive: true });
     const isCancelled = what === 'cancelled';
     if (isCancelled) await place.run(['pause', '--reason', 'test']);
     await writeFile(exported, `${HEAD}\nFIRST,NEW,A,1\nX-1,NEW,BAD,1\n`);
@@ -817,10 +820,26 @@ it.concurrent.each([
     expect(before).toHaveLength(2);
 
     await client.flushdb();
+    if (how === 'came back together with data') {
+      await rm(data, { recursive: true });
+      await cp(saved, data, { recursive: true });
+    }
     if (how !== 'lost its data') await putBack(client, copy);
     await place.setFaults([]);
+    // Somebody edited a report.
+    const edited = path.join(place.reports, '20990101T000000Z-erp-erp-00000000');
+    await cp(path.join(place.reports, before.at(-1) ?? ''), edited, { recursive: true });
+    const report = JSON.parse(await readFile(path.join(edited, 'report.json'), 'utf8')) as Report;
+    const odd = {
+      ...report,
+      batch: path.basename(edited),
+      origin: 'erp.csv//claim',
+      startedAt: '2099-01-01T00:00:00Z',
+    };
+    await writeFile(path.join(edited, 'report.json'), JSON.stringify(odd));
     // Also when a daemon was started twice since.
     for (const _ of [1, 2]) expect((await once()).code).toBe(0);
+    await rm(edited, { recursive: true });
     expect((await place.reportsNow()).map(({ batch }) => batch)).toEqual(before);
     expect([...place.stored().keys()]).toEqual(['FIRST']);
 
