@@ -124,7 +124,7 @@ async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps)
   if (!(await untilComplete(context))) return false;
   const action = await calledOff({ context, book }, entry);
   if (action === undefined) return false;
-  const isDone = await withdraw(entry, action, { ...book, queue });
+  const isDone = await withdraw(entry, action, { ...book, queue, at: context.store.time.now() });
   if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber }, action);
   return true;
 }

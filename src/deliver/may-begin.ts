@@ -119,6 +119,7 @@ export async function wasCancelled(line: Line, entry: Entry, asked: number): Pro
 /**
  * Why an order is not sent any more: a person discarded it before Redis lost that, or its batch is cancelled. Of a canceled batch,
  * nothing is sent any more, unless it had an outcome and a person wanted it sent afterwards.
+ * A cancellation has the time at which the person decided.
  */
 export async function calledOff(
   { context: { store }, book: { batches } }: Pick<Line, 'context' | 'book'>,
@@ -131,7 +132,7 @@ export async function calledOff(
   if (!(await batches.isCancelled(batch)) || (await batches.counted(batch))(ordinal)) return undefined;
   const found = await batches.find(batch);
   // Each order of a settled batch had an outcome: which ones is not kept any more.
-  return found?.state === 'done' ? undefined : { at, who: found?.cancelledBy?.who ?? '', what: 'cancelled' };
+  return found?.state === 'done' ? undefined : { at, who: '', ...found?.cancelledBy, what: 'cancelled' };
 }
 
 /** Undefined where none can be had: that pauses delivery. */

@@ -52,6 +52,8 @@ type Withdrawal = {
   ledger: Pick<Ledger, 'followers' | 'take'>;
   queue: { nameJob(): string; add(jobs: readonly Job[]): Promise<void> };
   policy: Policy;
+  /** When it is withdrawn: the action has the time at which the person decided. */
+  at: number;
 };
 
 /**
@@ -61,11 +63,11 @@ type Withdrawal = {
 export async function withdraw(
   entry: Entry,
   action: OperatorAction,
-  { ledger, queue, policy }: Withdrawal,
+  { ledger, queue, policy, at }: Withdrawal,
 ): Promise<boolean> {
-  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber, action.at);
+  const { marks, first } = await ledger.followers.waitingFor(entry.order.purchaseOrderNumber, at);
   const heir = first && { follower: first, job: queue.nameJob() };
-  const step = next(entry, { kind: 'cancel', at: action.at, ...(heir ? { heir } : {}) }, policy);
+  const step = next(entry, { kind: 'cancel', at, ...(heir ? { heir } : {}) }, policy);
   // Of an order whose batch ended, nobody did anything.
   const by = action.who === '' ? undefined : action;
   if (!(await ledger.take(entry, step, by, { followers: marks }))) return false;

@@ -250,9 +250,9 @@ describe('admission of a page', () => {
     await drop('b2', [order('4711')]);
     const at = store.time.now();
     await batches.cancel('b1', { at, who: 'anna' });
-    expect(await withdraw(await entry('4711'), { at, who: 'anna', what: 'cancelled' }, { ledger, queue, policy })).toBe(
-      true,
-    );
+    expect(
+      await withdraw(await entry('4711'), { at, who: 'anna', what: 'cancelled' }, { ledger, queue, policy, at }),
+    ).toBe(true);
     expect([await counts('b1'), await counts('b2')]).toEqual([{ cancelled: 2 }, {}]);
     expect(await entry('4711')).toMatchObject({ batch: 'b2', state: 'queued' });
   });

@@ -294,12 +294,17 @@ describe('delivery', () => {
     await rig.submit('b1', numbersOf(60));
     await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
     // As while the list is read: nothing is withdrawn then.
-    await rig.batches.cancel('b1', { at: rig.store.time.now(), who: 'anna' });
+    const by = { at: rig.store.time.now(), who: 'anna' };
+    await rig.batches.cancel('b1', by);
     await setTimeout(1_000);
     await rig.breaker.release('ledger-rolled-back');
     await rig.settled();
     expect(rig.stored().size).toBe(0);
     expect(await rig.batches.find('b1')).toMatchObject({ counts: { accepted: 0, cancelled: 60 } });
+    // The history has the time at which the person decided, and the result that of the withdrawal.
+    expect(await rig.ledger.operatorActions('PO-0001')).toEqual([{ ...by, what: 'cancelled' }]);
+    const [result] = await rig.batches.results('b1', [0]);
+    expect((result?.at ?? 0) - by.at).toBeGreaterThan(900);
   });
 
   it('withdraws no order of a canceled batch before the list was read that the ledger waits for', async () => {
@@ -336,7 +341,7 @@ describe('delivery', () => {
     for (const one of await rig.ledger.lookup(numbersOf(60))) {
       if (one.kind !== 'open') continue;
       const action = { at: rig.store.time.now(), who: 'anna', what: 'cancelled' } as const;
-      await withdraw(one.entry, action, { ledger: rig.ledger, queue: rig.queue, policy });
+      await withdraw(one.entry, action, { ledger: rig.ledger, queue: rig.queue, policy, at: action.at });
     }
     await rig.submit('b2', ['OTHER-1', 'OTHER-2']);
     await until('the other orders', () => rig.stored().has('OTHER-1') && rig.stored().has('OTHER-2'), 30_000);

@@ -43,7 +43,7 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
   for (let look = 0; look < LOOKS; look += 1) {
     // Cancel its duplicates of other orders first, so that none of them replaces a canceled order.
     const waiting = await ledger.followers.cancelOf(name, no, cancelledResult(store.time.now()));
-    const found = waiting + (await cancelUnsent(name, context));
+    const found = waiting + (await cancelUnsent(name, by, context));
     cancelled += found;
     // The daemon does not continue reading the file of a held batch.
     await batches.release(name);
@@ -53,7 +53,7 @@ export async function cancelBatch({ batch: name, no, counts }: Batch, context: O
   }
   if ((await countUnderWay(name, context)) > 0) {
     await clock.sleep(GIVEN_BACK);
-    cancelled += await cancelUnsent(name, context);
+    cancelled += await cancelUnsent(name, by, context);
   }
   const underWay = await countUnderWay(name, context);
   // The daemon cancels the rest of the file. An order that was sent before is not counted again at its batch.
@@ -117,7 +117,7 @@ export function cancelledBy({ state, counts, cancelled, cancelledBy: by }: Batch
   return `orders that were not sent are cancelled${by ? `, by ${by.who} at ${stamp(by.at)}` : ''}`;
 }
 
-async function cancelUnsent(batch: string, context: OperatorContext): Promise<number> {
+async function cancelUnsent(batch: string, by: { at: number; who: string }, context: OperatorContext): Promise<number> {
   let cancelled = 0;
   // What waits may be at the API: the daemon withdraws it after the list was read.
   if ((await createRebuildRequest(context.store).pending()) !== undefined) return 0;
@@ -128,8 +128,8 @@ async function cancelUnsent(batch: string, context: OperatorContext): Promise<nu
   })) {
     const isCounted = await context.batches.counted(batch);
     const uncounted = entries.filter(({ ordinal }) => !isCounted(ordinal));
-    const parts = { ...context, policy: policyOf(context.config) };
-    const done = await Promise.all(uncounted.map((entry) => withdraw(entry, context.operator.did('cancelled'), parts)));
+    const parts = { ...context, policy: policyOf(context.config), at: context.store.time.now() };
+    const done = await Promise.all(uncounted.map((entry) => withdraw(entry, { ...by, what: 'cancelled' }, parts)));
     cancelled += done.filter(Boolean).length;
   }
   return cancelled;
