@@ -112,12 +112,15 @@ const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t
 
 /** The format of a file in words. */
 export function formatText(format: FileFormat): string {
-  const { delimiter } = format;
+  const { type, delimiter, decimal } = format;
+  const sign = decimal === undefined ? '' : `decimal ${decimal === ',' ? 'comma' : 'point'}`;
+  // It decides about no quantity such as `1.500`, unless the mapping sets it.
+  const where = sign !== '' && type === 'csv' ? ' in quantities that can be read in only one way' : '';
   return [
-    format.type.toUpperCase(),
+    type.toUpperCase(),
     delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
     format.encoding ?? '',
-    format.decimal === undefined ? '' : `decimal ${format.decimal === ',' ? 'comma' : 'point'}`,
+    sign + where,
     format.gzip === true ? 'gzipped' : '',
   ]
     .filter((part) => part !== '')

@@ -142,7 +142,15 @@ export function whereTheyWait({ count: waiting, nameless }: { count: number; nam
 
 type Sent = Pick<
   Report,
-  'counts' | 'nameless' | 'acceptedLater' | 'acceptedElsewhere' | 'discarded' | 'orderedBefore' | 'cancelledBy' | 'open'
+  | 'counts'
+  | 'nameless'
+  | 'acceptedLater'
+  | 'acceptedElsewhere'
+  | 'discarded'
+  | 'orderedBefore'
+  | 'cancelledBy'
+  | 'open'
+  | 'file'
 >;
 
 /** How many orders of a finished file went out, and what became of the others, in one sentence; empty where that is clear. */
@@ -189,9 +197,13 @@ function elsewhereText(others: number): string[] {
 }
 
 /** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */
-function beforeTexts({ counts, orderedBefore = { same: counts.duplicate, other: 0 } }: Sent): string[] {
+function beforeTexts({ file: own, counts, orderedBefore = { same: counts.duplicate, other: 0 } }: Sent): string[] {
   const { same, other, files = [] } = orderedBefore;
-  const named = files.length === 0 ? '' : ` in ${files.map((file) => fileTitle({ batch: '', file })).join(', ')}`;
+  // Its own name, as of a file that was dropped twice, reads as if that were this file.
+  const titles = files.map((file) =>
+    file === own ? 'an earlier file of the same name' : fileTitle({ batch: '', file }),
+  );
+  const named = titles.length === 0 ? '' : ` in ${titles.join(', ')}`;
   if (other === 0) return same === 0 ? [] : [`${count(same)} had been ordered before${named}`];
   if (same === 0) return [`${count(other)} had been ordered before, but not exactly as in this file`];
   return [`${count(same)} had been ordered before${named}, and ${count(other)} more not exactly as in this file`];

@@ -160,7 +160,7 @@ it('a file of which no order went out says what became of them, and which file h
   const said = (...all: ReportedOrder[]) => {
     const story = newStory();
     for (const { result, deadLetter } of all) addOrder(story, result, deadLetter);
-    const report = reportOf(all);
+    const report = reportOf(all, { file: 'own.csv' });
     const facts = sentFacts(story.later, story.listed, report.counts.duplicate);
     const page = reportPage({ report: { ...report, ...facts, open: story.open }, story, fixFiles: [] });
     return textOf(page).replaceAll('&quot;', '"');
@@ -178,12 +178,27 @@ it('a file of which no order went out says what became of them, and which file h
   expect(said(same(2, 'a.csv'), done(order(3)))).toContain(
     '1 of 2 orders went out; 1 had been ordered before in "a.csv".',
   );
+  // Its own name is that of an earlier file.
+  expect(said(same(2, 'own.csv'), same(3, 'b.csv'))).toContain(
+    'this file: 2 had been ordered before in an earlier file of the same name, "b.csv".',
+  );
   // No file is named as that of all where one has no file, or there are many.
   const plain = 'had been ordered before.';
   expect(said(same(2, 'a.csv'), same(3, ''))).toContain(`from this file: 2 ${plain}`);
   expect(said(...['a', 'b', 'c', 'd'].map((name, i) => same(i + 2, name)))).toContain(`from this file: 4 ${plain}`);
   // The first line of the page says it all.
   expect(said(wrong)).not.toContain('from this file');
+});
+
+it('says of a decimal sign that it does not decide about quantities that can be read in two ways', () => {
+  const format = (more: Partial<NonNullable<Report['format']>>) =>
+    textOf(pageOf([done(order(2))], { format: { type: 'csv', delimiter: ';', ...more } }));
+  const decides = 'in quantities that can be read in only one way';
+  expect(format({ decimal: ',' })).toContain(`CSV, delimiter semicolon, decimal comma ${decides}`);
+  expect(format({ decimal: '.' })).toContain(`decimal point ${decides}`);
+  expect(format({})).not.toContain(decides);
+  // Only its mapping sets that of a workbook.
+  expect(format({ type: 'xlsx', decimal: ',' })).not.toContain(decides);
 });
 
 it('a printed row of a table is not split across two pages', () => {
