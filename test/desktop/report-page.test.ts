@@ -101,6 +101,27 @@ const PAGES: Record<string, [ReportedOrder[], Partial<Report>?]> = {
     [done(one(2)), wrong(one(3), problem(3, { value: 'zero' }))],
     { inbox: `/srv/${'purchasing-orders/'.repeat(6)}inbox` },
   ],
+  columns: [
+    [
+      wrong(one(2), problem(2, { value: 'zero' })),
+      wrong(one(3), problem(3, { code: 'empty', field: 'MATNR', value: '', message: 'is empty' })),
+      ...['4', '5'].map((value, i) =>
+        wrong(one(i + 4), problem(i + 4, { code: 'two', field: `F${i}`, value, message: `is "${value}"` })),
+      ),
+      wrong(
+        one(6),
+        problem(6, { code: 'three', value: 'x', message: 'is x' }),
+        problem(6, { field: 'B', value: 'y', message: 'is y' }),
+      ),
+      dead(one(7), 'failed', '500', 'Internal server error'),
+      conflicting(one(8)),
+      settled(dead(one(9), 'refused', '400', 'articleCode ART-7 is unknown'), { by: 'discarded', who: 'anna' }),
+    ].map((of, i) => {
+      // The items of some were read, as those of a quantity that is wrong.
+      if (i < 5 && of.deadLetter) Object.assign(of.deadLetter, { itemsRead: ['A × 1'] });
+      return of;
+    }),
+  ],
   well: [usual],
   settled: [
     [
@@ -255,6 +276,18 @@ describe.each(Object.keys(PAGES))('the page of a report: %s', (name) => {
     const isOpen = PAGES[name]?.[0].some(({ deadLetter }) => deadLetter && deadLetter.closed === undefined);
     expect(links.includes('dead-letters.csv')).toBe(isOver && isOpen);
   });
+});
+
+it.each(['wide', 'paper'])('the first columns of every card are at the same place: %s', async (look) => {
+  const page = await browser.show(
+    path.join(temp.path, 'columns', 'report.html'),
+    LOOKS[look] ?? { width: 0, height: 0 },
+  );
+  const places = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('.group > table')].map((one) => [...one.querySelectorAll('tbody tr:first-child td')].slice(0, 2).map((td) => { const { left, right } = td.getBoundingClientRect(); return left.toFixed() + ' to ' + right.toFixed(); }).join(', '))`,
+  );
+  expect(places.length).toBeGreaterThan(5);
+  expect([...new Set(places)]).toHaveLength(1);
 });
 
 it('shows times in the zone of the reader, with UTC on hover', async () => {

@@ -119,7 +119,7 @@ function seen({ firstAt, lastAt }: ErrorGroup): Html {
 type Column = {
   name: string;
   show: (order: AffectedOrder) => Html | undefined;
-  kind: 'figure' | 'data' | 'data items' | 'prose' | 'story';
+  kind: 'figure' | 'data' | 'data order' | 'data items' | 'prose' | 'story';
 };
 
 /** Line and order always; other columns only if they add information. */
@@ -129,7 +129,7 @@ function columnsOf(rows: readonly AffectedOrder[], end: string): Column[] {
   const hasKnown = rows.some((order) => order.knownItems.length > 0);
   const columns: [Column, isShown: boolean][] = [
     [{ name: 'Line', show: (order) => data(String(order.line)), kind: 'figure' }, true],
-    [{ name: 'Order', show: (order) => data(visible(order.number, MOST_NAME)), kind: 'data' }, true],
+    [{ name: 'Order', show: (order) => data(visible(order.number, MOST_NAME)), kind: 'data order' }, true],
     [
       { name: 'Place', show: (order) => data(visible(order.pointer, MOST_NAME)), kind: 'data' },
       occurs((order) => order.pointer),

@@ -87,13 +87,14 @@ th.figure, td.figure { text-align: right; font-variant-numeric: tabular-nums; wh
 td.figure { color: var(--soft); }
 td.data { font-family: var(--mono); font-size: 0.85rem; }
 td.data .soft { font-family: system-ui, sans-serif; }
-col.figure { width: 4.5rem; } col.data { width: 24%; } col:last-child { width: auto; }
-col.prose ~ col.story:last-child { width: 36%; } colgroup:has(.prose ~ .story) col.data { width: 15%; }
-.wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items) { width: 14%; } col.items { width: auto; }
+/* The same first columns in every card: one column without a width takes the rest, or all would be stretched. */
+col.figure { width: 4.5rem; } col.data { width: 24%; } col.data.order { width: 9rem; } col:last-child { width: auto; }
+col.prose ~ col.story:last-child { width: 36%; } colgroup:has(.prose ~ .story) col.data:not(.order) { width: 15%; }
+.wide colgroup:has(.data ~ .data ~ .data) col.data:not(.items, .order, :last-child) { width: 14%; } col.items { width: auto; }
 details thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .orders { list-style: none; padding: 0; display: grid; gap: 0.2rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); font: 0.85rem/1.6 var(--mono); }
 .numbers { margin-top: 0.4rem; font: 0.85rem/1.6 var(--mono); } .numbers bdi { display: inline-block; max-width: 100%; }
-.orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 4.5rem; }
+.orders .soft { font: 0.8rem/1 system-ui, sans-serif; display: inline-block; min-width: 3.5rem; margin-right: 0.5rem; text-align: right; }
 .command { display: block; margin-top: 0.3rem; width: fit-content; max-width: 100%; }
 .command span { display: inline-block; max-width: 100%; }
 details { border-top: 1px solid var(--rule); }
@@ -121,6 +122,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   main > header { padding-left: 0.9rem; }
   .next, .group { padding: 1rem; }
   .counts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
+  .orders .soft { text-align: left; }
   .slim col.figure { width: 3.5rem; } .slim col.data { width: auto; }
   .wide, .wide tbody, .wide tr, .wide td { display: block; }
   .wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -148,7 +150,7 @@ footer dt { font-size: 0.8rem; } footer dd { color: var(--ink); }
   .next .command, .next code { padding-inline: 0; }
   .group header, h2, tr, .command, .stops li, footer dl > div { break-inside: avoid; }
   h2, .group header, .line { break-after: avoid; } .more, .next .command, footer > p, footer dl > :nth-child(n+5) { break-before: avoid; }
-  p, .next li, td > div { orphans: 3; widows: 3; } colgroup:has(.prose) col.data:not(.items) { width: 16%; }
+  p, .next li, td > div { orphans: 3; widows: 3; } colgroup:has(.prose) col.data:not(.items, .order) { width: 16%; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { display: none; }
   [aria-labelledby="counts"] summary { display: block; margin-top: 0.6rem; list-style: none; }
