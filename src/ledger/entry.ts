@@ -117,7 +117,16 @@ export type OperatorAction = {
   at: number;
   /** The user's name on the machine where the command ran. */
   who: string;
-  what: 'retried' | 'asked again' | 'confirmed' | 'resent' | 'discarded' | 'cancelled' | 'rebuilt' | 'corrected';
+  what:
+    | 'retried'
+    | 'asked again'
+    | 'confirmed'
+    | 'resent'
+    | 'discarded'
+    | 'cancelled'
+    | 'rebuilt'
+    | 'corrected'
+    | 'sent again unchanged';
 };
 
 /**

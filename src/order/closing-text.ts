@@ -34,6 +34,12 @@ export function closingWord(by: string): string {
   }
 }
 
+/** What an operator did, as an event of the history. A discarded content is not the order that the API may have. */
+export function actionText({ what, who }: { what: string; who: string }): string {
+  if (what === 'discarded') return `content that waited for a person was discarded by ${who}`;
+  return `${what === 'rebuilt' ? closingWord(what) : what} by ${who}`;
+}
+
 /** How a dead letter was closed, by whom and in which file, in words: `came back in fix.csv by anna; then accepted`. */
 export function closingText({ end, waitsIn, number = '', ...first }: Closed): string {
   const isThere = end?.batch !== undefined && end.batch === first.batch;

@@ -10,6 +10,14 @@ it('an order that another file of the same name settled shows the end of that ba
   expect(closedText({ ...later, batch: own.batch, file: own.file }, own).markup).toContain('>thursday.csv</a>');
 });
 
+it('two later files of the same name show which is which', () => {
+  const first = { at: later.at, by: 'fixed', batch: '20260101T000000Z-inbox-fix-5b4cc677', file: 'line-2.fix.csv' };
+  const twice = closedText({ ...first, end: { ...later, file: first.file } }, own).markup.replace(/<[^>]*>/g, '');
+  expect(twice).toBe('came back in line-2.fix.csv (5b4cc677); then accepted in line-2.fix.csv (1a6f8094)');
+  const other = closedText({ ...first, end: { ...later, file: 'b.csv' } }, own).markup.replace(/<[^>]*>/g, '');
+  expect(other).toBe('came back in line-2.fix.csv; then accepted in b.csv');
+});
+
 it('a file whose name is not known is named by its batch, once', () => {
   expect(closedText(later, { location: own.location }).markup).toContain(`>${later.batch}</a>`);
 });

@@ -316,7 +316,13 @@ it('the page checks and sends cells without JavaScript, keeps what was entered, 
   await until('the closing', async () => {
     const page = (await person.page(pathOf(id))).text;
     expect(page).toContain('Corrections');
-    return page.includes('Settled: accepted') && page.includes('>accepted</span>');
+    if (!page.includes('Settled: accepted')) return false;
+    // The table has the same facts as the line at the top, also while the file is not finished.
+    expect(page).toContain('>accepted</span>');
+    expect(page).not.toContain('is being sent');
+    const isShown = page.includes('<ul class="changes"><li>');
+    expect([isShown, page.includes('What was changed is shown here when the file is finished.')]).toContain(true);
+    return isShown;
   });
   // The note came back as it was, without the escape that the page shows.
   const report = (await place.reportsNow()).find(({ file }) => file === 'evil.line-2.fix.csv');
@@ -662,6 +668,27 @@ it('a correction that still needs a person closes the old dead letter and leads 
   });
   expect(moved).toMatch(/, <a href="\/batches\/[^"]+">where it needs a person<\/a>/);
   expect(moved).not.toContain('Settled:');
+  // Each form of the order makes a file of the same name.
+  const again = await rowsOf(next.id);
+  const unchanged = { version: again.version, rows: changed(again, {}) };
+  expect((await person.call('POST', `${pathOf(next.id)}/fix`, unchanged)).status).toBe(201);
+  const events = await until('the history of both files', async () => {
+    const { text } = await person.page('/order?number=PO-3');
+    const found = [...text.matchAll(/<tr>(.*?)<\/tr>/gs)].flatMap(([, row = '']) => {
+      const shown = row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+      return (
+        /(?:UTC|Z) (corrected by|sent again unchanged by|in again\.line-2\.fix\.csv \(\w{8}\))/.exec(shown)?.[1] ?? []
+      );
+    });
+    return found.length === 4 && found;
+  });
+  expect(events).toEqual([
+    'corrected by',
+    expect.stringContaining('in again.line-2'),
+    'sent again unchanged by',
+    expect.stringContaining('in again.line-2'),
+  ]);
+  expect(new Set(events).size).toBe(4);
 });
 
 it('the form names its box where the fix file has a cell', async () => {

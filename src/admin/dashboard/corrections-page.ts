@@ -14,9 +14,11 @@ import { leadBackOnError, listPath } from './order-list-part.ts';
 import {
   batchPath,
   dayFields,
+  fileLink,
   filterForm,
   letterPath,
   link,
+  type NamedFile,
   nextLink,
   orderPath,
   select,
@@ -75,7 +77,7 @@ function changesNote(row: SettledRow, isSoon: boolean): Html {
 }
 
 /** Those of which the report does not show yet who changed what: the later file is not finished, or the report is written now. */
-async function recordedSoon(rows: readonly SettledRow[], { base }: ApiContext): Promise<Set<SettledRow>> {
+export async function recordedSoon(rows: readonly SettledRow[], { base }: ApiContext): Promise<Set<SettledRow>> {
   const unknown = rows.filter(isUnrecorded);
   const underWay = new Set(unknown.length === 0 ? [] : await base.batches.toRefresh());
   const soon = await Promise.all(
@@ -100,9 +102,10 @@ export function closedText({ end, waitsIn, number = '', changes, ...first }: Clo
   // It may have got another number in the file that settled it.
   const then = end === undefined || isThere ? ' as ' : ', at first as ';
   const as = number === '' ? undefined : html`${then}${link(orderPath(number), number)}`;
-  const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end, letter)}`;
+  const near = [letter, first, ...(end ? [end] : [])];
+  const last = end && html`; then ${isThere ? closingWord(end.by) : endText(end, near)}`;
   const waits = waitsIn === undefined ? undefined : html`, ${link(batchPath(waitsIn), 'where it needs a person')}`;
-  return html`${endText(first, letter)}${as}${last}${waits}${changeList(changes, placeText(letter.location))}`;
+  return html`${endText(first, near)}${as}${last}${waits}${changeList(changes, placeText(letter.location))}`;
 }
 
 /** That an order was settled since, or came back and still needs a person; its outcome in its batch stays. */
@@ -113,11 +116,8 @@ export function settledText({ closed, line }: { closed?: Closed; line: number })
   );
 }
 
-function endText({ by, who, batch, file }: End, own: Closee): Html {
-  // Another file of the same name has the end of its batch's name in the folder, too.
-  const isNamesake = file !== undefined && file === own.file && batch !== own.batch;
-  const name = `${file ?? batch}${isNamesake ? ` (${batch?.slice(-8)})` : ''}`;
-  const place = batch === undefined ? undefined : html` in ${link(batchPath(batch), name)}`;
+function endText({ by, who, batch, file }: End, near: readonly NamedFile[]): Html {
+  const place = batch === undefined ? undefined : html` in ${fileLink({ batch, file }, near)}`;
   return html`${closingWord(by)}${place}${who === undefined ? '' : ` by ${who}`}`;
 }
 

@@ -19,7 +19,7 @@ import type { ApiContext } from '../api/api-context.ts';
 import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
 
 import { idOf } from '../read-model/letter-id.ts';
-import { closedText } from './corrections-page.ts';
+import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
@@ -44,9 +44,10 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   ]);
   const config = { hasInbox: hasInbox(api.base.config), isEarly: fix.isEarly, isFree: other === undefined };
   const mayAct = mayOperate && !closed && !fix.isBusy && !other?.isFix;
+  const isSoon = closed !== undefined && (await recordedSoon([{ ...letter, closed }], api)).size > 0;
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
-${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div></div>` : undefined}
+${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
 ${factsOf(letter)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${closed ? undefined : await neighborPart(request, letter)}
@@ -57,7 +58,7 @@ ${acts?.first}
 ${isWaiting ? undefined : fix.body}
 ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
 ${acts?.others}`;
-  const refresh = isWaiting ? WAITING : fix.refresh;
+  const refresh = isWaiting || (isSoon && entered === undefined) ? (fix.refresh ?? WAITING) : fix.refresh;
   return { title: `${name}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
 }
 

@@ -35,7 +35,7 @@ export async function fixSection(
   entered?: Entered,
 ): Promise<FixSection> {
   const sent = await readCorrections(api, letter);
-  const before = sent.length === 0 ? undefined : correctionsTable(sent);
+  const before = sent.length === 0 ? undefined : correctionsTable(sent, letter);
   const last = sent.at(-1);
   if (last?.state === 'under-way') {
     if (entered === undefined) return { body: before, isBusy: true, refresh: 1 };
@@ -67,17 +67,21 @@ function whyNot(error: unknown): PoSyncError {
   throw error;
 }
 
-function correctionsTable(sent: readonly CorrectionView[]): Html {
+function correctionsTable(sent: readonly CorrectionView[], { closed }: FullLetter): Html {
   const rows = sent.map((one) => [
     timeText(iso(one.at)),
     html`${one.who}`,
     link(batchPath(one.batch), one.batch),
-    resultOf(one),
+    resultOf(one, closed),
   ]);
   return html`<h2>Corrections</h2>${table('Corrections', ['sent', 'by', 'batch', 'result'], rows)}`;
 }
 
-function resultOf({ state, accepted, left }: CorrectionView): Html {
+function resultOf({ batch, state, accepted, left }: CorrectionView, closed: FullLetter['closed']): Html {
+  // Its batch may not be finished yet: the page says at its top that the order is settled.
+  const isSettled = closed?.waitsIn === undefined && [closed?.batch, closed?.end?.batch].includes(batch);
+  if (isSettled && state === 'under-way')
+    return (closed?.end ?? closed)?.by === 'accepted' ? badge('good', 'accepted') : badge('quiet', 'settled');
   if (state === 'under-way') return badge('quiet', 'is being sent');
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(

@@ -11,7 +11,6 @@ import {
   outcomeAt,
 } from '../../operate/orders/appearances.ts';
 import {
-  actionText,
   isWaiting,
   lastOutcome,
   type OpenOrder,
@@ -19,6 +18,7 @@ import {
   otherActions,
 } from '../../operate/orders/explain-order.ts';
 import { waitClause } from '../../operate/orders/wait-of.ts';
+import { actionText } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
 import { needsPerson } from '../../order/outcome.ts';
 import { shellWords } from '../../order/text.ts';
@@ -29,7 +29,19 @@ import { idOf } from '../read-model/letter-id.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { changeList, closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { badge, batchPath, cell, facts, filterForm, letterPath, link, orderPath, table, textField } from './parts.ts';
+import {
+  badge,
+  batchPath,
+  cell,
+  facts,
+  fileLink,
+  filterForm,
+  letterPath,
+  link,
+  orderPath,
+  table,
+  textField,
+} from './parts.ts';
 
 /** The history of one order: where it came from, every attempt, its outcome, what people did. */
 export async function orderPage({ api, url }: PageRequest): Promise<Content> {
@@ -167,7 +179,7 @@ type HistoryEvent = { at: string; text: Html };
 function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
   // Before its outcome no report says where an order came from.
-  const taken = open && appearances.every(({ batch }) => batch !== open.batch) ? [takenEvent(open)] : [];
+  const taken = open && appearances.every(({ batch }) => batch !== open.batch) ? [takenEvent(open, history)] : [];
   const attempts = (open?.history ?? []).map(({ at, attempt, message, httpStatus }) => ({
     at: iso(at),
     text: html`attempt ${attempt}: ${plainReason(message)}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
@@ -179,12 +191,15 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
   const without = (history.leftOut ?? []).map((one) => ({ at: one.startedAt, text: html`${leftOutEvent(one).text}` }));
   const inFiles = appearances.flatMap((one) => appearanceEvents(one, history));
-  // Of the same moment, the attempt is before its outcome.
-  return [...taken, ...attempts, ...people, ...inFiles, ...done, ...without];
+  // Of the same moment, what a person did is before its file, and the attempt before its outcome.
+  return [...people, ...taken, ...attempts, ...inFiles, ...done, ...without];
 }
 
-function takenEvent({ takenAt, batch, file = batch, line, content, by }: OpenOrder): HistoryEvent {
-  const text = html`in ${link(batchPath(batch), file)}, ${firstLine(line, content.items)}${handedIn(by)}`;
+/** The files of a history: those of the same name are told apart. */
+const filesOf = ({ appearances, open }: OrderHistory) => [...appearances, ...(open ? [open] : [])];
+
+function takenEvent({ takenAt, batch, file, line, content, by }: OpenOrder, history: OrderHistory): HistoryEvent {
+  const text = html`in ${fileLink({ batch, file }, filesOf(history))}, ${firstLine(line, content.items)}${handedIn(by)}`;
   return { at: iso(takenAt), text };
 }
 
@@ -202,12 +217,10 @@ function failedBefore(attempts: number, appearances: readonly Appearance[]): Htm
   return html` on attempt ${attempts}: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
 }
 
-function appearanceEvents(
-  appearance: Appearance,
-  { content, appearances, operatorActions }: OrderHistory,
-): HistoryEvent[] {
+function appearanceEvents(appearance: Appearance, history: OrderHistory): HistoryEvent[] {
+  const { content, appearances, operatorActions } = history;
   const { batch, file, startedAt, by, result, deadLetter, sentAs } = appearance;
-  const where = html`in ${link(batchPath(batch), file)}${lineText(appearance, content)}${handedIn(by)}`;
+  const where = html`in ${fileLink(appearance, filesOf(history))}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, appearances) : undefined;
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;

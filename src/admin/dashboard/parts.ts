@@ -21,6 +21,15 @@ export function sameContentNote({ batch, name, at }: { batch: string; name: stri
   return html`<p class="box bad">The same content was read before, as ${link(batchPath(batch), name)} on ${timeText(iso(at))}. Its orders that need a person were reported there. Before you correct this one, see there whether it was settled; if it was, discard it here.</p>`;
 }
 
+/** A file that a page names. */
+export type NamedFile = { batch?: string | undefined; file?: string | undefined };
+
+/** A file by its name; where another one near it has the same name, with the end of its batch's name, as in the folder. */
+export function fileLink({ batch = '', file }: NamedFile, near: readonly NamedFile[]): Html {
+  const isNamesake = file !== undefined && near.some((one) => one.file === file && one.batch !== batch);
+  return link(batchPath(batch), `${file ?? batch}${isNamesake ? ` (${batch.slice(-8)})` : ''}`);
+}
+
 /** The page of a dead letter. */
 export function letterPath(id: string): string {
   return `/dead-letters/${encodeURIComponent(id)}`;

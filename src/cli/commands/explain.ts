@@ -14,7 +14,6 @@ import {
   outcomeAt,
 } from '../../operate/orders/appearances.ts';
 import {
-  actionText,
   explainOrder,
   historyJson,
   isWaiting,
@@ -26,7 +25,7 @@ import {
 import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { findInFile } from '../../operate/orders/find-in-file.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
-import { changeTexts, closedAsEvent } from '../../order/closing-text.ts';
+import { actionText, changeTexts, closedAsEvent } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
@@ -160,10 +159,10 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
   const isReported = (batch: string | undefined) => appearances.some((one) => one.batch === batch);
   const all: HistoryEvent[] = [
+    ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
     ...appearances.map((one) => takenEvent(one, history)),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
     ...(open === undefined ? [] : [...open.history.map(attemptEvent), ...endOfAttempts(open, history)]),
-    ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
     ...appearances.flatMap((one) => outcomeEvents(one, history)),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
     ...(history.leftOut ?? []).map(leftOutEvent),

@@ -72,6 +72,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     if (!checked.isReady) return { checked };
     const at = time.now();
     const sent = { batch: '', who: operator.who, at };
+    const what = isUnchanged(found.rows, corrected) ? 'sent again unchanged' : 'corrected';
     const claimed = await handIn({ name: file.name, from: file.path }, source, { config, at: new Date(at) }, announce);
     await take(claimed);
     return { checked, sent };
@@ -81,7 +82,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
       if (!(await chain.add(letter, last, sent))) throw changed();
       await batches.handedIn(batch, operator.who, { form: true });
       const numbers = new Set([letter.purchaseOrderNumber, ...checked.orders.map(({ number }) => number)]);
-      for (const number of numbers) if (number !== '') await ledger.note(number, operator.did('corrected'));
+      for (const number of numbers) if (number !== '') await ledger.note(number, operator.did(what));
     }
   }
 
@@ -124,6 +125,13 @@ function refuseOtherRows({ rows, added }: FixRows, corrected: readonly Corrected
   throw new PoSyncError('rows-invalid', 'The rows or cells do not match this order.', {
     remedy: 'Read the rows again.',
   });
+}
+
+/** Whether only the same values are sent again. A row that a person confirms as right is an answer. */
+function isUnchanged({ rows }: FixRows, corrected: readonly CorrectedRow[]): boolean {
+  const isSame = ({ values, confirmed, leave }: CorrectedRow, row: number) =>
+    !confirmed && !leave && values.every((value, i) => value === rows[row]?.cells[i]?.value);
+  return corrected.every(isSame);
 }
 
 /** The problems of the rows of the file, by the rows of the order: some may be left out of the file. */

@@ -210,20 +210,25 @@ export function isWaiting({ deadLetter }: Pick<Appearance, 'deadLetter'>): boole
   return deadLetter !== undefined && !deadLetter.closed;
 }
 
-/** What operators did, without what the closing of a dead letter says already. */
-export function otherActions({ operatorActions, appearances }: OrderHistory): OperatorAction[] {
+/** What operators did, without what the closing of a dead letter says already. A correction is not after the file that it became. */
+export function otherActions({ operatorActions, appearances, open }: OrderHistory): OperatorAction[] {
   const closings = new Set(appearances.flatMap(({ deadLetter }) => deadLetter?.closed ?? []).map(endKey));
-  return operatorActions.filter(({ at, what, who }) => !closings.has(endKey({ at: iso(at), by: what, who })));
+  const files = appearances.map(({ by, startedAt }) => ({ by, at: Date.parse(startedAt) }));
+  if (open !== undefined) files.push({ by: open.by, at: open.takenAt });
+  return operatorActions
+    .filter(({ at, what, who }) => !closings.has(endKey({ at: iso(at), by: what, who })))
+    .map((one) => (one.what === 'corrected' || one.what === 'sent again unchanged' ? beforeFile(one, files) : one));
+}
+
+/** Its file was taken in the same moment: of those of the person within two seconds, the nearest. */
+function beforeFile(one: OperatorAction, files: readonly { by: string | undefined; at: number }[]): OperatorAction {
+  const away = (at: number) => Math.abs(at - one.at);
+  const near = files.filter(({ by, at }) => by === one.who && away(at) < 2_000).map(({ at }) => at);
+  return { ...one, at: Math.min(one.at, ...near.sort((a, b) => away(a) - away(b)).slice(0, 1)) };
 }
 
 function endKey({ at, by, who = '' }: Pick<Closed, 'at' | 'by' | 'who'>): string {
   return `${at} ${by} ${who}`;
-}
-
-/** What an operator did, as an event of the history. A discarded content is not the order that the API may have. */
-export function actionText({ what, who }: Pick<OperatorAction, 'what' | 'who'>): string {
-  if (what === 'discarded') return `content that waited for a person was discarded by ${who}`;
-  return `${what === 'rebuilt' ? closingWord(what) : what} by ${who}`;
 }
 
 /** The history in JSON output: times become ISO 8601, as in the reports. */

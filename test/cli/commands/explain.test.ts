@@ -287,3 +287,20 @@ it('a cancellation is before the outcome that it had, also where that was counte
     expect(text).toMatch(/in a\.csv[^\n]*\n[^\n]*cancelled by root\n[^\n]*cancelled: withdrawn\n/);
   }
 });
+
+it('a correction is before the file that it became, also where that was claimed some milliseconds earlier', () => {
+  const at = (milliseconds: number) => `2026-11-21T07:16:05.${milliseconds}Z`;
+  const result = { line: 2, purchaseOrderNumber: 'PO-1', attempts: 1, code: '', message: '', at: at(900) };
+  const file = { batch: 'b', source: 'inbox', file: 'a.line-2.fix.csv', by: 'Carla', startedAt: at(300) };
+  for (const noted of [200, 300, 400]) {
+    for (const what of ['corrected', 'sent again unchanged'] as const) {
+      const text = shown({
+        ...base,
+        state: 'accepted',
+        operatorActions: [{ at: Date.parse(at(noted)), what, who: 'Carla' }],
+        appearances: [{ ...file, result: { ...result, outcome: 'accepted' } }],
+      });
+      expect(text).toMatch(new RegExp(`${what} by Carla\\n[^\\n]*in a\\.line-2\\.fix\\.csv[^\\n]*\\n[^\\n]*accepted`));
+    }
+  }
+});
