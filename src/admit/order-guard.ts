@@ -62,19 +62,10 @@ type PageFacts = { isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects |
  * `88` would be ordered twice. What a person confirmed is meant as it is written. `again`: the page is of a fix file.
  */
 export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
-  async function checked(order: ValidOrder, { other, known }: OtherSpelling): Promise<CheckedOrder> {
-    const no = known.kind === 'accepted' ? known.compact.batchNo : known.entry.batchNo;
-    const batch = await batches.nameOf(no);
-    const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
-    const state = known.kind === 'accepted' ? 'accepted' : 'in progress';
-    const digest = known.kind === 'accepted' ? known.compact.digest : known.entry.digest;
+  async function checked(order: ValidOrder, one: OtherSpelling): Promise<CheckedOrder> {
+    const digest = one.known.kind === 'accepted' ? one.known.compact.digest : one.known.entry.digest;
     const isSame = isSameContent(digest, digestOf(order.order));
-    const how = `${otherSpellingText(order.number, other)}${state}${from}${isSame ? ' with the same items, ' : OTHER_ITEMS}only in case, spaces or leading zeros`;
-    const then = isSame
-      ? `discard it${known.kind === 'accepted' ? '' : ` once ${other} is accepted`}`
-      : `enter ${other} to see both contents, and agree on the change with the supplier`;
-    const message = `${how}. If it is the same order, ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
-    return heldBack(order, OTHER_SPELLING, message);
+    return heldBack(order, OTHER_SPELLING, await otherSpellingMessage(order.number, one, batches, isSame));
   }
 
   return async (
@@ -95,6 +86,25 @@ export function createSpellingGuard({ ledger, batches }: Pick<Deps, 'ledger' | '
       }),
     );
   };
+}
+
+/** What a person has to know of a number that is known in another spelling. `isSame`: undefined where the items are not compared. */
+export async function otherSpellingMessage(
+  number: string,
+  { other, known }: OtherSpelling,
+  batches: Deps['batches'],
+  isSame?: boolean,
+): Promise<string> {
+  const isAccepted = known.kind === 'accepted';
+  const batch = await batches.nameOf(isAccepted ? known.compact.batchNo : known.entry.batchNo);
+  const from = batch === undefined ? '' : ` from ${batchTitle(batch, (await batches.find(batch))?.name)}`;
+  const items = isSame === undefined ? ', ' : isSame ? ' with the same items, ' : OTHER_ITEMS;
+  const how = `${otherSpellingText(number, other)}${isAccepted ? 'accepted' : 'in progress'}${from}${items}only in case, spaces or leading zeros`;
+  const same = `discard it${isAccepted ? '' : ` once ${other} is accepted`}`;
+  const differs = `enter ${other} to see both contents, and agree on the change with the supplier`;
+  const either = `If it is the same order with the same items, ${same}. With other items, ${differs}`;
+  const then = isSame === undefined ? either : `If it is the same order, ${isSame ? same : differs}`;
+  return `${how}. ${then}. If it is another order, write ${CONFIRMED} into _error_check of the fix file`;
 }
 
 /** A person confirmed it as it is written. */

@@ -103,7 +103,8 @@ export function discardedAgain(letters: readonly ToDiscard[], nameless = 0): str
   return letters.some(isSpelled) ? text.replace(' number is ', ' number is, in this or another spelling, ') : text;
 }
 
-const isSpelled = ({ problems = [] }: ToDiscard): boolean => problems.some(({ code }) => code === OTHER_SPELLING);
+const isSpelled = ({ already = '', problems = [] }: ToDiscard): boolean =>
+  /^order .+? differs from .+?, which is /s.test(already) || problems.some(({ code }) => code === OTHER_SPELLING);
 
 const isTaken = (letter: ToDiscard): boolean =>
   letter.kind === 'conflict' ||
@@ -192,9 +193,11 @@ export function openSteps(
   return [...correct];
 }
 
+/** What to do with an order when a row that was in doubt is settled, unless its number is taken. */
+export const SEND_AS_IT_IS = '. If nothing else is wrong, send this order as it is';
+
 /** What follows from a row that was in doubt and is settled, after what became of it. `lackIn` reads it. */
-export const ROW_SETTLED =
-  ': it is no row of this order any more, so do not add it here. If nothing else is wrong, send this order as it is';
+export const ROW_SETTLED = `: it is no row of this order any more, so do not add it here${SEND_AS_IT_IS}`;
 
 /** The last one: an API's message may contain a path in parentheses. */
 const NOTE = /^.* \((line \d{1,15}|\/[^\n]{1,500}) of batch ([\w.-]{1,200})\)$/s;

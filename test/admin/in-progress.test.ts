@@ -32,7 +32,7 @@ async function drop(name: string, content: string): Promise<Map<string, Item>> {
   return await until(`the report of ${name}`, async () => {
     const report = (await place.reportsNow()).find(({ file, finishedAt }) => file === name && finishedAt);
     if (report === undefined) return undefined;
-    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}`);
+    const { body } = await person.call('GET', `/dead-letters?batch=${report.batch}&limit=100`);
     const items = (body['items'] ?? []) as Item[];
     return items.length === report.open && items.every(({ id }) => !id.includes('#'))
       ? new Map(items.map((one) => [one.purchaseOrderNumber, one]))
@@ -299,4 +299,85 @@ it('a row that a fix file in progress sent with another number is marked, and no
     expect((await person.page(file)).text).toContain(`<div data-fresh="${part}">`);
   await place.setFaults([]);
   await until('the end', async () => (await person.call('GET', pathOf(row?.id ?? ''))).body['closed']);
+});
+
+it('the page and the list of an order in doubt say that another spelling of it is accepted, and not to send it', async () => {
+  const rows = ['D-000,NEW,GT-1500,1', ',NEW,GT-1501,2', 'd-001,NEW,GT-1502,3', 'D-001,NEW,GT-1503,4'];
+  const letters = await drop('two-spellings.csv', sheet(...rows));
+  const send = async (number: string, cells: string[], more: Record<string, string> = {}) => {
+    const path = pathOf(letters.get(number)?.id ?? '');
+    const [, version = ''] = /name="version" value="(\w+)"/.exec((await person.page(path)).text) ?? [];
+    const values = cells.map((value, at) => [`v.${Math.floor(at / 4)}.${at % 4}`, value]);
+    const fields = { ...Object.fromEntries(values), added: '1', version, do: 'send', ...more };
+    expect((await person.submit(`${path}/fix`, fields)).status).toBe(303);
+    await until(number, () => place.stored().has(number));
+  };
+  const id = letters.get('d-001')?.id ?? '';
+  const page = async () => textOf((await person.page(pathOf(id))).text);
+  await send('D-000', ['D-000', 'NEW', 'GT-1500', '1', 'D-000', 'NEW', 'GT-1501', '2']);
+  await until('the settled row', async () =>
+    (await page()).includes('If nothing else is wrong, send this order as it'),
+  );
+  expect(await page()).toContain('A file that brings a discarded order again can send it');
+
+  const sure = { 'ok.0': 'confirmed', 'ok.1': 'confirmed' };
+  await send('D-001', ['D-001', 'NEW', 'GT-1503', '4', 'D-001', 'NEW', 'GT-1502', '5'], sure);
+  const said =
+    /order d-001 differs from D-001, which is accepted from "two-spellings\.line-5\.fix\.csv"( \(batch \S+\))?, only in case, spaces or leading zeros/i;
+  const text = await until('the page says so', async () => {
+    const now = await page();
+    return said.test(now) && now.includes('Items of D-001') && now.includes('GT-1503') && now;
+  });
+  expect(text).toMatch(/Items of D-001.*GT-1503\s?4\s?GT-1502\s?5/);
+  expect(text).toContain(
+    'If it is the same order with the same items, discard it. With other items, enter D-001 to see both contents, and agree on the change with the supplier. If it is another order, check "This row is correct as it is"',
+  );
+  expect(text).not.toMatch(/send this order as it is|again can send it/);
+  expect(text).toContain('cannot send it while its number is, in this or another spelling, accepted or in progress.');
+
+  for (const filter of ['', '&already=true']) {
+    const list = await until('D-001 is closed', async () => {
+      const now = textOf((await person.page(`/dead-letters?q=d-001${filter}`)).text);
+      return now.includes('1 of them is in another file already, accepted or in progress.') && now;
+    });
+    expect(list).toMatch(said);
+    expect(list).not.toContain('send this order as it is');
+  }
+  const planned = await person.submit('/plans', {
+    action: 'discard',
+    q: 'd-001',
+    already: 'true',
+    back: '/dead-letters',
+  });
+  const plan = textOf((await person.page(planned.headers.get('location') ?? '')).text);
+  expect(plan).toContain('while its number is, in this or another spelling, accepted or in progress.');
+});
+
+it('all orders that are in progress in another file are counted, also those after the first page', async () => {
+  const numbers = Array.from({ length: 60 }, (_, i) => `PG-${100 + i}`);
+  const letters = await drop('pages.csv', sheet(...numbers.map((number) => `${number},NEW,A,none`)));
+  const { batch = '' } = letters.get('PG-100') ?? {};
+  await waiting(batch, 'pages.fix.csv', 'PG-159', (text) => text.replaceAll('none', '7'));
+  expect(textOf((await person.page(`/dead-letters?batch=${batch}`)).text)).toContain(
+    '60 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
+  );
+  expect((await person.call('GET', `/dead-letters?batch=${batch}`)).body).toMatchObject({ total: 60, already: 60 });
+  await place.run(['resume']);
+  await until('all', () => place.stored().has('PG-159'));
+});
+
+it('of more orders than are looked at, the list says how many are in progress in another file at least', async () => {
+  const numbers = Array.from({ length: 1001 }, (_, i) => `MANY-${1000 + i}`);
+  await place.drop('many.csv', sheet(...numbers.map((number) => `${number},NEW,A,none`)));
+  const report = await until('the report', async () =>
+    (await place.reportsNow()).find(({ file, finishedAt }) => file === 'many.csv' && finishedAt),
+  );
+  await waiting(report.batch, 'some.fix.csv', 'MANY-1001', (text) => {
+    return text.split('\n').slice(0, 3).join('\n').replaceAll('none', '7');
+  });
+  for (const filter of ['', '&already=true'])
+    expect(textOf((await person.page(`/dead-letters?batch=${report.batch}${filter}`)).text)).toContain(
+      'At least 2 of them are in progress in another file. Wait for their outcomes: do not correct them again.',
+    );
+  await place.run(['resume']);
 });

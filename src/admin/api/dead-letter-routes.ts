@@ -4,6 +4,7 @@ import { iso } from '../../core/format.ts';
 import type { EntryState } from '../../ledger/entry.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../../operate/orders/explain-order.ts';
+import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
@@ -14,7 +15,7 @@ import { idOf, splitId } from '../read-model/letter-id.ts';
 import { ENDINGS, type SettledFilter, type SettledRow } from '../read-model/settled-table.ts';
 import type { ApiContext } from './api-context.ts';
 import { given, listOf, readQuery } from './query.ts';
-import { inProgressToo, withOrdersInProgress } from './rows-elsewhere.ts';
+import { inProgressToo, markedSince, withOrdersInProgress } from './rows-elsewhere.ts';
 
 export const KINDS = ['invalid', 'conflict', 'refused', 'failed', 'inDoubt'] as const;
 
@@ -110,26 +111,34 @@ export function letterFilter(url: URL, more: readonly string[] = []): RowFilter 
 export type CurrentRow = DeadLetterRow & { now?: EntryState };
 
 /**
- * A page of open dead letters, the newest batch first, with the count of all that match. Of the orders that are in progress
- * in another file, `already` counts those of this page.
+ * A page of open dead letters, the newest batch first, with the count of all that match. `already`: how many of these another
+ * file has, at least (`isLeast`): orders that it has since are counted among the first ones, and on this page. `onlyWaits`: all are
+ * in progress.
  */
 export async function readLetterPage(api: ApiContext, url: URL) {
-  const filter = await inProgressToo(api, letterFilter(url, ['after', 'limit']));
+  const wanted = letterFilter(url, ['after', 'limit']);
   const query = readQuery(url, [...LETTER_FILTERS, 'after', 'limit']);
   const { letters } = await api.tables();
-  const [{ items, next }, { total, kinds, groups, already }] = await Promise.all([
+  const { known, marked, isAll } = await markedSince(api, wanted);
+  const filter = wanted.already ? { ...wanted, inProgress: marked.map(({ id }) => id) } : wanted;
+  const [{ items, next }, { total, kinds, groups, already: before }] = await Promise.all([
     letters.page(filter, query.limit(), query.text('after')),
     letters.summary(filter),
   ]);
   const shown = await withOrdersInProgress(api, await withState(api, items));
-  const since = shown.filter((row, i) => row.already !== items[i]?.already).length;
+  const here = shown.filter((row, i) => row.already !== undefined && items[i]?.already === undefined);
+  const since = new Map([...marked, ...here].map((row) => [row.id, row]));
+  const already = wanted.already ? total : before + since.size;
+  const texts = [...known, ...since.values()].flatMap((row) => row.already ?? []);
   return {
     items: shown.map((row) => ({ ...row, content: undefined })),
     next,
     total,
     kinds,
     groups,
-    already: filter.already ? total : already + since,
+    already,
+    isLeast: !isAll && (wanted.already === true || already < total),
+    onlyWaits: texts.length === already && texts.every(saysInProgress),
   };
 }
 

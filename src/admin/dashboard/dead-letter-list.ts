@@ -1,6 +1,5 @@
 import { count, outcomeWord } from '../../core/format.ts';
 import { lettersWithoutReport, withoutReportText } from '../../operate/batches/open-dead-letters.ts';
-import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { problemText } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
@@ -42,7 +41,7 @@ const GROUPS = 20;
 
 /** Open dead letters: groups by error, and one a row, with a search. */
 export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Promise<Content> {
-  const { groups, ...page } = await readLetterPage(api, url);
+  const { groups, onlyWaits, ...page } = await readLetterPage(api, url);
   const names = api.base.config.sources.map(({ name }) => name);
   const form = filterForm(url, '/dead-letters', [
     textField(url, 'q', 'Order, article or text'),
@@ -75,8 +74,6 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
   ]);
   const unread = await unreadableNote(api);
   const isEmpty = page.total === 0 && (unread === undefined || isFiltered(url));
-  const marked = page.items.flatMap(({ already }) => already ?? []);
-  const onlyWaits = marked.length === page.already && marked.every(saysInProgress);
   const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
   const nobody = unread === undefined ? 'No order needs a person.' : 'No order that could be read needs a person.';
   const none = lost.length > 0 ? undefined : html`<p>${isFiltered(url) ? 'No orders match.' : nobody}</p>`;
@@ -96,15 +93,15 @@ ${nextLink(url, page.next)}`;
   return { title: 'Orders that need you', body };
 }
 
-type Marked = { already: number; total: number };
+type Marked = { already: number; total: number; isLeast: boolean };
 
 /** How many of the orders that are listed another file has already, and where these are listed alone. `onlyWaits`: all in progress. */
-function alreadyNote(url: URL, { already, total }: Marked, onlyWaits: boolean): Html | undefined {
+function alreadyNote(url: URL, { already, total, isLeast }: Marked, onlyWaits: boolean): Html | undefined {
   if (already === 0) return undefined;
   const is = already === 1 ? 'is' : 'are';
   const found = onlyWaits ? 'in progress in another file' : 'in another file already, accepted or in progress';
   const wait = `Wait for ${already === 1 ? 'its outcome' : 'their outcomes'}: do not correct ${already === 1 ? 'it' : 'them'} again.`;
-  const said = `${count(already)} of them ${is} ${found}.${onlyWaits ? ` ${wait}` : ''}`;
+  const said = `${isLeast ? 'At least ' : ''}${count(already)} of them ${is} ${found}.${onlyWaits ? ` ${wait}` : ''}`;
   const compare =
     'Compare the items of those that were accepted: if it is the same order, discard it here. Wait for the outcome of those in progress.';
   if (already === total) return html`<p>${said} ${onlyWaits ? '' : compare}</p>`;

@@ -16,19 +16,21 @@ import { asShown, firstOf } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
-import { type FullLetter, readLetter } from '../api/dead-letter-routes.ts';
-
+import { type FullLetter, readHistory, readLetter } from '../api/dead-letter-routes.ts';
+import { withOtherSpelling } from '../api/rows-elsewhere.ts';
 import { idOf } from '../read-model/letter-id.ts';
 import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
+import { itemsPart } from './order-page.ts';
 import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
 
 /** One dead letter: what is wrong, the API's words, both contents of a conflict, what can be done. */
 export async function deadLetterPage(request: PageRequest, entered?: Entered): Promise<Content> {
   const { api, params, mayOperate, back, confirm } = request;
-  const letter = await readLetter(api, params['id'] ?? '');
+  const read = await readLetter(api, params['id'] ?? '');
+  const { letter, other: spelled } = await withOtherSpelling(read, api.base);
   const { purchaseOrderNumber: number, kind, closed, problems = [] } = letter;
   const name = nameOf(letter);
   const fix = await fixSection(request, letter, entered);
@@ -48,10 +50,11 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
-${factsOf(letter)}
+${factsOf(read)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${closed ? undefined : await neighborPart(request, letter)}
 ${contents(letter, other !== undefined)}
+${spelled === undefined ? undefined : await itemsUnder(spelled, request)}
 ${other && inProgressBox(other)}
 ${sentAs && sentAsBox(name, sentAs)}
 ${acts?.first}
@@ -164,6 +167,12 @@ function contents({ payload, known }: FullLetter, isInProgress: boolean): Html |
       ? undefined
       : html`<h2>Items that are already known, sorted by article</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : NUMBER_TAKEN}</p>`;
   return html`<h2>Items${known === undefined ? '' : ' in this file, sorted by article'}</h2>${items('Items', own)}${other}`;
+}
+
+/** The items of the order that is known in another spelling, to compare them. */
+async function itemsUnder(number: string, { api, url }: PageRequest): Promise<Html | undefined> {
+  const found = await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
+  return found && itemsPart(found.history, `Items of ${number}`);
 }
 
 const ITEMS = 200;
