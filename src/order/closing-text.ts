@@ -1,10 +1,12 @@
 import type { Change, Closed, End } from './dead-letter.ts';
+import { asShown } from './text.ts';
 
 /** A change in words: `quantity: 1 dozen → 12`. `isAlone`: the order has one row, whose place need not be named. */
 function changeText({ place, field, from, to }: Change, isAlone: boolean): string {
   if (field === '') return `${place} removed: ${from}`;
   const where = place === '' ? 'added row, ' : isAlone ? '' : `${place}, `;
-  return `${where}${field}: ${place === '' ? '' : `${from || '(empty)'} → `}${to || '(empty)'}`;
+  const shown = (value: string) => asShown(value) || '(empty)';
+  return `${where}${field}: ${place === '' ? '' : `${shown(from)} → `}${shown(to)}`;
 }
 
 /** The changes of an order in words. `at`: the place that is shown beside them; other rows are named. */

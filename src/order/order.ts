@@ -1,6 +1,6 @@
 import { LIMITS } from './limits.ts';
 import type { Place, Problem, SourceRecord } from './record.ts';
-import { shorten } from './text.ts';
+import { asShown, shorten } from './text.ts';
 
 /** One line of a purchase order, as the API takes it (API part 2). */
 export type Item = { articleCode: string; quantity: number };
@@ -56,7 +56,7 @@ export function keptAsRead(items: readonly ReadItem[]): { articles: string[]; it
   for (const { articleCode, quantity } of items) {
     if (itemsRead.length === ARTICLES) break;
     if (articleCode + quantity !== '')
-      itemsRead.push(`${shorten(articleCode, 40) || '?'} × ${shorten(quantity, 20) || '?'}`);
+      itemsRead.push(`${shorten(asShown(articleCode), 40) || '?'} × ${shorten(asShown(quantity), 20) || '?'}`);
   }
   const articles = keptArticles(items.map(({ articleCode }) => articleCode));
   return { articles, ...(itemsRead.length > 0 && { itemsRead }) };

@@ -381,3 +381,10 @@ it('of more orders than are looked at, the list says how many are in progress in
     );
   await place.run(['resume']);
 });
+
+it('the history of an order speaks of the box of the form, and not of a column of the fix file', async () => {
+  await drop('doubt.csv', sheet('PO-61,NEW,A,1', ',NEW,B,2'));
+  const text = textOf((await person.page('/order?number=PO-61')).text);
+  expect(text).toContain('check "This row is correct as it is" in each of its rows');
+  expect(text).not.toContain('_error_check');
+});

@@ -38,3 +38,16 @@ it('a list says once that another file has an order, and what to do', () => {
     '<strong>Order a-900 differs from A-900, which is accepted from &quot;monday.csv&quot; with the same items, only in case, spaces or leading zeros.</strong> If it is the same order, discard it. If it is another order, check &quot;This row is correct as it is&quot;',
   );
 });
+
+it('a long message is cut between words, and not within the words that the form replaces by its own', () => {
+  const said = (message: string) => {
+    const { deadLetter } = wrong(rows(2, ['PO-1', 'A', '1']), problem(2, { code: 'row-in-doubt', field: '', message }));
+    return deadLetter && keptOf(deadLetter, FROM).row.message;
+  };
+  const end = ', write confirmed into _error_check of its rows in the fix file';
+  const doubt = (characters: number) => `${'may belong '.repeat(60).slice(0, characters - 9)} complete`;
+  expect(said(`${doubt(430)}${end}`)).toBe(`${doubt(430)}${end}`);
+  for (const length of [440, 460, 480, 490]) expect(said(`${doubt(length)}${end}`)).toBe(`${doubt(length)}…`);
+  expect(said('quantity '.repeat(80))).toBe(`${'quantity '.repeat(55).trim()}…`);
+  expect(said('A'.repeat(600))).toBe(`${'A'.repeat(499)}…`);
+});

@@ -86,7 +86,7 @@ function resultOf({ batch, state, accepted, left }: CorrectionView, closed: Full
   if (state === 'lost') return badge('bad', 'did not arrive');
   const rest = left.map(
     ({ id, purchaseOrderNumber: number, message }) =>
-      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${message}</div>`,
+      html`<div>${link(letterPath(id), number || 'the order')} still needs a person: ${inForm(message, number)}</div>`,
   );
   if (rest.length > 0) return html`${rest}`;
   return accepted > 0 ? badge('good', 'accepted') : badge('quiet', 'settled');

@@ -29,6 +29,7 @@ import { idOf } from '../read-model/letter-id.ts';
 import type { SettledRow } from '../read-model/settled-table.ts';
 import { changeList, closedText } from './corrections-page.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { inForm } from './letter-message.ts';
 import {
   badge,
   batchPath,
@@ -223,7 +224,7 @@ function appearanceEvents(appearance: Appearance, history: OrderHistory): Histor
   const where = html`in ${fileLink(appearance, filesOf(history))}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
   const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, appearances) : undefined;
-  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${result.message}`}`;
+  const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${inForm(result.message, result.purchaseOrderNumber)}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;
   const advice = sentAs ? `already sent as ${sentAs.number}: discard it` : 'correct or settle it';

@@ -12,10 +12,19 @@ import { idOf } from './letter-id.ts';
 /** Characters of a message that a list shows and a search finds. */
 const LONGEST = 500;
 
+/** Ends between words, and not within the words for a fix file, which a form replaces by its own. */
+function cutMessage(message: string): string {
+  const text = message.toWellFormed();
+  if (text.length <= LONGEST) return text;
+  const part = text.slice(0, LONGEST - 1).toWellFormed();
+  const words = /^.*(?=\s)/s.exec(part)?.[0] ?? part;
+  return `${words.replace(/,?(?: or)? write(?: confirmed(?: into [^.;]*)?)?$/, '').replace(/[\s,]+$/, '')}…`;
+}
+
 /** An open dead letter as the list keeps it. */
 export function keptOf(letter: DeadLetter, from: { batch: string; source: string; file: string }): Kept {
   const { purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location, problems } = letter;
-  const message = letter.message.slice(0, LONGEST).toWellFormed();
+  const message = cutMessage(letter.message);
   const articles = (letter.articles ?? articlesIn(letter.payload)).slice(0, 20).join(' ');
   const values = (problems ?? []).slice(0, 5).map(({ field, value, message: words }) => `${field} ${value} ${words}`);
   const own = searchText([purchaseOrderNumber, articles, ...values].join('\n'));
@@ -67,7 +76,7 @@ const REMEDY = /\. (?=(?:If|Discard|Wait) )/;
 /** A message about such an order without the batch of the other file, and without what to do. */
 export function withoutRemedy(message: string): string {
   const [text = ''] = message.replace(/ \(batch [\w.-]*\)/, '').split(REMEDY);
-  return text.slice(0, LONGEST).toWellFormed();
+  return cutMessage(text);
 }
 
 /** What such a message says to do. */
