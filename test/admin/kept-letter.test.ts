@@ -39,7 +39,7 @@ it('a list says once that another file has an order, and what to do', () => {
   );
 });
 
-it('a long message is cut between words, and not within the words that the form replaces by its own', () => {
+it('a long message is cut between words, and not within the words that are replaced in the form', () => {
   const said = (message: string) => {
     const { deadLetter } = wrong(rows(2, ['PO-1', 'A', '1']), problem(2, { code: 'row-in-doubt', field: '', message }));
     return deadLetter && keptOf(deadLetter, FROM).row.message;

@@ -130,16 +130,10 @@ export async function readLetterPage(api: ApiContext, url: URL) {
   const since = new Map([...marked, ...here].map((row) => [row.id, row]));
   const already = wanted.already ? total : before + since.size;
   const texts = [...known, ...since.values()].flatMap((row) => row.already ?? []);
-  return {
-    items: shown.map((row) => ({ ...row, content: undefined })),
-    next,
-    total,
-    kinds,
-    groups,
-    already,
-    isLeast: !isAll && (wanted.already === true || already < total),
-    onlyWaits: texts.length === already && texts.every(saysInProgress),
-  };
+  const isLeast = !isAll && (wanted.already === true || already < total);
+  const onlyWaits = texts.length === already && texts.every(saysInProgress);
+  const rows = shown.map((row) => ({ ...row, content: undefined }));
+  return { items: rows, next, total, kinds, groups, already, isLeast, onlyWaits };
 }
 
 async function readLetterGroups(api: ApiContext, url: URL) {

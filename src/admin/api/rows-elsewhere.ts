@@ -1,7 +1,5 @@
 import { otherSpellingMessage } from '../../admit/order-guard.ts';
-import { mappingFor } from '../../config/config.ts';
-import { isUnderWay } from '../../ledger/entry.ts';
-import { broughtBefore, type OtherSpelling } from '../../ledger/spellings.ts';
+import { spelledElsewhere } from '../../operate/dead-letters/retry-dead-letters.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress, inProgressText, isElsewhere } from '../../operate/orders/in-progress.ts';
 import { closingWord } from '../../order/closing-text.ts';
@@ -15,32 +13,6 @@ import type { ApiContext } from './api-context.ts';
 
 /** Rows that are searched for orders in progress where a request selects only these: each costs a few calls of Redis. */
 const LOOKED = 1_000;
-
-/** Letters whose numbers are looked up together. */
-const AT_ONCE = 500;
-
-type Numbered = Pick<DeadLetterRow, 'purchaseOrderNumber' | 'source'>;
-
-/** For each of some open dead letters, the other spelling of its number that would hold its correction. */
-async function spelledElsewhere(
-  rows: readonly Numbered[],
-  { ledger, config }: ApiContext['base'],
-): Promise<(OtherSpelling | undefined)[]> {
-  const found: (OtherSpelling | undefined)[] = [];
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
-    const page = rows.slice(from, from + AT_ONCE);
-    const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
-    const [known, others] = await Promise.all([ledger.lookup(numbers), ledger.otherSpellings(numbers)]);
-    for (const [i, { purchaseOrderNumber: number, source }] of page.entries()) {
-      const own = known[i];
-      const isAsRead = mappingFor(config, source)?.otherReadings === 'allow';
-      const isTaken = own?.kind === 'accepted' || (own !== undefined && isUnderWay(own));
-      const no = own?.kind === 'open' ? [own.entry.batchNo] : [];
-      found.push(number === '' || isAsRead || isTaken ? undefined : broughtBefore(others[i], no));
-    }
-  }
-  return found;
-}
 
 /**
  * An open dead letter with the problem that its correction would have, where its number is known in another spelling, `other`,
@@ -111,8 +83,9 @@ export async function inProgressToo(api: ApiContext, filter: RowFilter): Promise
  * The rows that a filter selects and that another file has, as far as they are looked at. `isAll`: all were. `known`: those
  * that it had when their report was written, as they are now; `marked`: those that it has since.
  */
-export async function markedSince(api: ApiContext, { already: _, inProgress: __, ...filter }: RowFilter) {
-  const { items, next } = await (await api.tables()).letters.page(filter, LOOKED);
+export async function markedSince(api: ApiContext, filter: RowFilter) {
+  const { already: _, ...others } = filter;
+  const { items, next } = await (await api.tables()).letters.page(others, LOOKED);
   const isKnown = ({ already }: DeadLetterRow) => already !== undefined;
   const unmarked = items.filter((row) => !isKnown(row));
   const marked = (await withOrdersInProgress(api, unmarked)).filter(isKnown);

@@ -12,7 +12,7 @@ import { idOf } from './letter-id.ts';
 /** Characters of a message that a list shows and a search finds. */
 const LONGEST = 500;
 
-/** Ends between words, and not within the words for a fix file, which a form replaces by its own. */
+/** Ends between words, and not within the words for a fix file, in place of which a form has others. */
 function cutMessage(message: string): string {
   const text = message.toWellFormed();
   if (text.length <= LONGEST) return text;

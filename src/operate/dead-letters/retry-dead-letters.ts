@@ -1,9 +1,10 @@
 import type { ListedOrder } from '../../api/list.ts';
-import type { Entry, Known } from '../../ledger/entry.ts';
+import { mappingFor } from '../../config/config.ts';
+import { type Entry, isUnderWay, type Known } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf, type Job } from '../../ledger/job.ts';
 import { createNumberClaims } from '../../ledger/number-claims.ts';
-import { broughtBefore } from '../../ledger/spellings.ts';
+import { broughtBefore, type OtherSpelling } from '../../ledger/spellings.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import { placesOf } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
@@ -60,6 +61,32 @@ export async function judgeRetries(
       return { verdict: isTaken ? 'corrected' : verdict, known };
     }),
   );
+}
+
+/** Letters whose numbers are looked up together. */
+const AT_ONCE = 500;
+
+type Numbered = Pick<FoundDeadLetter, 'purchaseOrderNumber' | 'source'>;
+
+/** For each of some open dead letters, the other spelling of its number that would hold its correction. */
+export async function spelledElsewhere(
+  rows: readonly Numbered[],
+  { ledger, config }: Pick<OperatorContext, 'ledger' | 'config'>,
+): Promise<(OtherSpelling | undefined)[]> {
+  const found: (OtherSpelling | undefined)[] = [];
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    const page = rows.slice(from, from + AT_ONCE);
+    const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
+    const [known, others] = await Promise.all([ledger.lookup(numbers), ledger.otherSpellings(numbers)]);
+    for (const [i, { purchaseOrderNumber: number, source }] of page.entries()) {
+      const own = known[i];
+      const isAsRead = mappingFor(config, source)?.otherReadings === 'allow';
+      const isTaken = own?.kind === 'accepted' || (own !== undefined && isUnderWay(own));
+      const no = own?.kind === 'open' ? [own.entry.batchNo] : [];
+      found.push(number === '' || isAsRead || isTaken ? undefined : broughtBefore(others[i], no));
+    }
+  }
+  return found;
 }
 
 /** What a retry would do with the order of a dead letter, if no other spelling of its number is known. Pure. */
