@@ -40,6 +40,7 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
     const { waits } = JSON.parse((await place.run(['status', '--json'])).out);
     return waits.some((wait: { for: string; orders: number }) => wait.for === 'daemon' && wait.orders === 5);
   });
+  expect(await place.run(['status', '--exit-code'])).toMatchObject({ code: 2 });
   expect(countOf(place.events, 'stored')).toBe(500);
 });
 

@@ -206,8 +206,8 @@ export function heldSteps(batch: string): string[] {
   ];
 }
 
-function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, { start, settle }: Place): string[] {
-  switch (kind) {
+function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start, settle }: Place): string[] {
+  switch (wait.for) {
     case 'list':
       return [
         `Nothing to do now. If the list does not settle it within ${duration(10 * settle)} (ten times delivery.settle), the order waits for a person; it can take a little longer, because three lists in a row must fail to settle it.`,
@@ -215,12 +215,12 @@ function remedyOf({ for: kind, until }: OpenOrder['waitsFor'], batch: string, { 
     case 'release':
       return heldSteps(batch);
     case 'daemon':
-      return [`Run ${start}.`];
+      return [`Run ${start}${wait.role === undefined ? '' : ` --role ${wait.role}`}.`];
     case 'redis':
       return [LOST_REMEDY];
     case 'pause':
       // Only an operator's pause has no next try.
-      return until === undefined
+      return wait.until === undefined
         ? ['To resume delivery, run po-sync resume.']
         : ['Run po-sync status to see what ends the pause.'];
     case 'slow-down':

@@ -5,6 +5,7 @@ import { ago, count, counted, orders } from '../../core/format.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { leftAloneText } from '../../intake/waiting.ts';
+import { delivers } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
   readStatus,
@@ -19,6 +20,7 @@ import {
   otherWaitingTexts,
   type SourceStatus,
   silenceText,
+  takesFiles,
 } from '../../operate/delivery/source-status.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
@@ -85,18 +87,20 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
 
 /**
  * Whether something does not end automatically: orders or files that wait for a person, also for the end of a pause, or for a
- * daemon while none runs.
+ * daemon while none of its role runs.
  */
-function needsPerson(status: Status): boolean {
+export function needsPerson(status: Status): boolean {
   const { deadLetters, createdTwice, unreadable, batches, pauses, daemons, queue, sources, notTaken = [] } = status;
-  const isWaiting = queue.unsettledOrders + queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
+  const areFilesWaiting = queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
+  const areOrdersWaiting = queue.unsettledOrders + queue.unreadOrders > 0;
   return (
     deadLetters + createdTwice + unreadable.length + notTaken.length > 0 ||
     batches.some(({ batch }) => batch.held !== undefined || batch.unsettled !== undefined) ||
     pauses.some((pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined) ||
     daemons.some(({ foldersGone }) => foldersGone) ||
     sources.some(({ silent }) => silent) ||
-    (isWaiting && daemons.length === 0)
+    (areFilesWaiting && !daemons.some(takesFiles)) ||
+    (areOrdersWaiting && !daemons.some(delivers))
   );
 }
 
@@ -112,7 +116,7 @@ export function statusText(status: Status, format: Format, start = 'po-sync star
   const { paint } = format;
   const heading = `${paint('strong', status.environment)}  ${printable(status.baseUrl)}\n`;
   const facts: [string, string][] = [
-    ['delivery', deliveryText(status, paint)],
+    ['delivery', deliveryText(status, start, paint)],
     ...endedPauseFacts(status),
     ['daemons', daemonsText(status, start, paint)],
     ['token', tokenText(status.token)],

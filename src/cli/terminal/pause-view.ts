@@ -17,6 +17,7 @@ import { NEW_LEDGER } from '../../ledger/identity.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import {
   causeText,
+  delivers,
   type EndedPause,
   isOftenLost,
   lossText,
@@ -65,12 +66,19 @@ export function pauseStepsText(pause: EndingPause, now: number): string {
   return `${pauseEndText(pause, now)}${needsNoResume ? '' : '; po-sync resume tries one order at once'}`;
 }
 
-/** Whether delivery runs, or why it is paused and what ends that. */
-export function deliveryText({ pauses, daemons, now }: Status, paint: Paint): string {
-  if (pauses.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
-  return pauses
-    .map((pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`)
-    .join('\n');
+/** Whether delivery runs, or why it is paused and what ends that, or that the running daemons do not deliver. */
+export function deliveryText({ pauses, daemons, now }: Status, start: string, paint: Paint): string {
+  const missing =
+    daemons.some(isBeating) && !daemons.some(delivers)
+      ? [
+          `${paint('bad', 'no daemon delivers')}; start one with ${start} --role delivery, or with your service manager if it runs po-sync`,
+        ]
+      : [];
+  if (pauses.length + missing.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
+  const paused = pauses.map(
+    (pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`,
+  );
+  return [...missing, ...paused].join('\n');
 }
 
 /** A table without the reasons, which can be long, and below it those that the status does not say elsewhere. */

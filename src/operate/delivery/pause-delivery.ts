@@ -150,6 +150,11 @@ export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string 
   return `${isUnsteady ? 'sends no orders because of Redis' : 'Redis'}: ${lostText(redisLost)}`;
 }
 
+/** Whether a daemon calls the API; one of an earlier version without a role does everything. */
+export function delivers({ role }: Pick<LivingDaemon, 'role'>): boolean {
+  return role !== 'intake';
+}
+
 /** What a daemon needs that was started with another configuration. */
 export const RESTART_REMEDY =
   'Restart the daemon: until then, sources and settings that were added or changed have no effect.';

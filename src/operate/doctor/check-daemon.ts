@@ -2,32 +2,29 @@ import { readFile, realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Config, startCommandOf } from '../../config/config.ts';
-import { toError } from '../../core/errors.ts';
-import { GONE_REMEDY } from '../../core/folder.ts';
-import { counted, iso, moment } from '../../core/format.ts';
+import { counted, iso, moment, orders } from '../../core/format.ts';
 import { buildOf, ROOT } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
-import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
-import { requireOneAddress } from '../../ledger/environment-ledger.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
-import { requireFormat, type Store } from '../../redis/store.ts';
+import type { Store } from '../../redis/store.ts';
+import type { Role } from '../daemon.ts';
 import {
   causeText,
+  delivers,
   isOftenLost,
   isOutdated,
   LOST_REMEDY,
   lossText,
   RESTART_REMEDY,
 } from '../delivery/pause-delivery.ts';
-import { checkSource, filesToTake, ignoredOf, notTakenTexts } from '../delivery/source-status.ts';
+import { checkSource, filesToTake, ignoredOf, notTakenTexts, takesFiles } from '../delivery/source-status.ts';
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
-import { goneText } from '../own-folders.ts';
-import { checkBatches, checkMarkers } from './check-folders.ts';
-import { checkAdminPort } from './check-network.ts';
-import { checkRestored, isNew } from './check-redis.ts';
+import { checkBatches, checkFoldersGone, checkMarkers } from './check-folders.ts';
+import { checkAddress, checkAdminPort, checkTwice } from './check-network.ts';
+import { checkFormat, checkRestored, isNew } from './check-redis.ts';
 import { type Finding, failure } from './finding.ts';
 
 type Place = Pick<Store, 'redis' | 'keys'>;
@@ -44,6 +41,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
       return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy: pauseRemedy(pause) };
     }),
     ...(await checkRunning(place, config)),
+    ...(await checkRoles(place, config)),
     ...(await checkFoldersGone(place)),
     ...(await livingDaemons(place)).flatMap(({ notices = [], ...daemon }) => [
       ...lostRedis(daemon),
@@ -56,13 +54,6 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkTwice(place)),
     ...(await checkAdminPort(place, config)),
   ];
-}
-
-/** Each folder once, however many daemons miss it. */
-async function checkFoldersGone(place: Place): Promise<Finding[]> {
-  const gone = (await livingDaemons(place)).flatMap(({ foldersGone = [] }) => foldersGone);
-  const each = new Map(gone.map((one) => [`${one.folder} ${one.path}`, one]));
-  return [...each.values()].map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY));
 }
 
 function lostRedis({ pid, ...losses }: LivingDaemon): Finding[] {
@@ -83,14 +74,39 @@ async function checkRunning({ redis, keys }: Place, config: Config): Promise<Fin
       ...started.flatMap(checkVersion),
       ...living.flatMap((one) => checkConfiguration(one, config)),
     ];
-  const files = living.some(isBeating) ? 0 : (await filesToTake(config)).length;
-  const wait =
-    files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
+  const wait = living.some(isBeating) ? '' : filesWait((await filesToTake(config)).length);
   const [message, remedy] =
     living.length === 0
       ? ['none is running', `Start it with your service manager, or run ${startCommandOf(config)}. ${BETWEEN_RUNS}`]
       : [daemonCounts(living), 'Run po-sync status to see which. Start it again, unless your service manager does.'];
   return [{ check: 'daemon', state: 'warn', message: `${message}${wait}`, remedy }];
+}
+
+function filesWait(files: number): string {
+  return files === 0 ? '' : `, and ${counted(files, 'file')} in an inbox ${files === 1 ? 'waits' : 'wait'} for one`;
+}
+
+/** The running daemons do not do the work of another role. */
+async function checkRoles({ redis, keys }: Place, config: Config): Promise<Finding[]> {
+  const living = await livingDaemons({ redis, keys });
+  if (!living.some(isBeating)) return [];
+  const files = living.some(takesFiles) ? 0 : (await filesToTake(config)).length;
+  const open = living.some(delivers) ? 0 : (await redis.zcard(keys.due)) + (await redis.zcard(keys.doubt));
+  const finding = (message: string, role: Role): Finding => {
+    const remedy = `Start it with your service manager, or run ${startCommandOf(config)} --role ${role}.`;
+    return { check: 'daemon', state: 'warn', message, remedy };
+  };
+  return [
+    ...(files === 0 ? [] : [finding(`none that takes files is running${filesWait(files)}`, 'intake')]),
+    ...(open === 0
+      ? []
+      : [
+          finding(
+            `none that delivers is running, and ${orders(open)} ${open === 1 ? 'waits' : 'wait'} for one`,
+            'delivery',
+          ),
+        ]),
+  ];
 }
 
 /** With where the log is: a daemon does not know where its standard output goes. */
@@ -215,24 +231,6 @@ async function checkNotTaken(place: Place, config: Config): Promise<Finding[]> {
   const notTaken = all.filter(({ source, file }) => file !== undefined || !isSeen(source));
   const message = (text: string): Finding => ({ check: 'not taken', state: 'warn', message: text });
   return notTakenTexts({ sources: seen, notTaken }).map(message);
-}
-
-async function checkTwice(place: Place): Promise<Finding[]> {
-  const count = await createListedTwice(place).count();
-  if (count === 0) return [];
-  return [{ check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY }];
-}
-
-/** A start refuses an address while orders wait at another one. */
-async function checkAddress(place: Place, config: Config): Promise<Finding[]> {
-  const error = await requireOneAddress(config, place).catch((thrown: unknown) => toError(thrown));
-  return error === undefined ? [] : [failure('ledger', error)];
-}
-
-/** A start refuses a ledger that a newer version writes. */
-async function checkFormat(place: Place): Promise<Finding[]> {
-  const error = await requireFormat(place, true).catch((thrown: unknown) => toError(thrown));
-  return error === undefined ? [] : [failure('ledger', error)];
 }
 
 /** A start refuses an inbox of another ledger. */

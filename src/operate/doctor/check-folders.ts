@@ -4,7 +4,7 @@ import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
 import { fixedFolder } from '../../config/rules/sources.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
-import { tryWriting } from '../../core/folder.ts';
+import { GONE_REMEDY, tryWriting } from '../../core/folder.ts';
 import { size, withoutStop } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { matchesAny } from '../../intake/export.ts';
@@ -14,6 +14,7 @@ import type { Store } from '../../redis/store.ts';
 import { unsettledText } from '../batches/list-batches.ts';
 import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts';
 import { livingDaemons } from '../heartbeat.ts';
+import { goneText } from '../own-folders.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
@@ -236,4 +237,11 @@ function remedyOf(error: unknown): string {
 function otherDevice(check: string, folder: string, elsewhere: readonly string[]): Finding {
   const message = `${elsewhere.join(' and ')} in ${folder} ${elsewhere.length === 1 ? 'is' : 'are'} on another file system; files cannot be renamed into ${elsewhere.length === 1 ? 'it' : 'them'}`;
   return failure(check, new Error(message), 'Move them to the file system of the inbox.');
+}
+
+/** Each folder once, however many daemons miss it. */
+export async function checkFoldersGone(place: Pick<Store, 'redis' | 'keys'>): Promise<Finding[]> {
+  const gone = (await livingDaemons(place)).flatMap(({ foldersGone = [] }) => foldersGone);
+  const each = new Map(gone.map((one) => [`${one.folder} ${one.path}`, one]));
+  return [...each.values()].map((one) => failure(`folder ${one.folder}`, new Error(goneText(one)), GONE_REMEDY));
 }

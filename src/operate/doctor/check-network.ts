@@ -13,7 +13,8 @@ import { codeOf, reasonOf, toError } from '../../core/errors.ts';
 import { createConnector, type Route } from '../../core/pool.ts';
 import { certificatesIn } from '../../core/tls-files.ts';
 import { proxyName } from '../../core/tunnel.ts';
-import { keysElsewhere } from '../../ledger/environment-ledger.ts';
+import { createListedTwice, TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
+import { keysElsewhere, requireOneAddress } from '../../ledger/environment-ledger.ts';
 import type { Store } from '../../redis/store.ts';
 import { livingDaemons } from '../heartbeat.ts';
 import { type Finding, failure } from './finding.ts';
@@ -195,4 +196,17 @@ async function whyTaken(host: string, port: number): Promise<Error | undefined> 
   server.once('error', resolve);
   server.listen(port, host, () => server.close(() => resolve(undefined)));
   return await promise;
+}
+
+/** A start refuses an address while orders wait at another one. */
+export async function checkAddress(place: Place, config: Config): Promise<Finding[]> {
+  const error = await requireOneAddress(config, place).catch((thrown: unknown) => toError(thrown));
+  return error === undefined ? [] : [failure('ledger', error)];
+}
+
+/** Orders that the API's list showed more than once. */
+export async function checkTwice(place: Place): Promise<Finding[]> {
+  const count = await createListedTwice(place).count();
+  if (count === 0) return [];
+  return [{ check: 'created twice', state: 'warn', message: twiceText(count), remedy: TWICE_REMEDY }];
 }

@@ -7,8 +7,8 @@ import { createLookup } from '../../ledger/ledger.ts';
 import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { commandsText, missingRights, RIGHTS_REMEDY } from '../../redis/rights.ts';
-import { isWithoutLedger } from '../../redis/store.ts';
-import type { Finding } from './finding.ts';
+import { isWithoutLedger, requireFormat } from '../../redis/store.ts';
+import { type Finding, failure } from './finding.ts';
 
 const OLDEST = [6, 2] as const;
 
@@ -235,4 +235,10 @@ export async function checkRestored(place: Place, config: Config): Promise<Findi
   if ((await isNew(place)) || !(await willNoticeLoss(config, place))) return [];
   const message = `Redis is older than ${config.data}/ledger, as after a restore: the start pauses delivery and reads the API's list before it sends anything`;
   return [{ check: 'ledger', state: 'warn', message, remedy: 'Nothing is to be repaired: start the daemon.' }];
+}
+
+/** A start refuses a ledger that a newer version writes. */
+export async function checkFormat(place: Place): Promise<Finding[]> {
+  const error = await requireFormat(place, true).catch((thrown: unknown) => toError(thrown));
+  return error === undefined ? [] : [failure('ledger', error)];
 }

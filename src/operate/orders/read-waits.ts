@@ -5,6 +5,7 @@ import type { Entry, Known } from '../../ledger/entry.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
+import { delivers } from '../delivery/pause-delivery.ts';
 import { isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { canBeTried, noReader, type Surroundings, type Wait, type WaitKind, waitOf, waitOfFile } from './wait-of.ts';
@@ -46,7 +47,7 @@ export async function readSurroundings({ store, batches, breaker }: WaitContext)
     breaker.refresh(true),
   ]);
   const held = await Promise.all(names.map(batches.find));
-  const serving = daemons.filter(({ role }) => role !== 'intake');
+  const serving = daemons.filter(delivers);
   const first = serving.find(isBeating);
   return {
     now: store.time.now(),

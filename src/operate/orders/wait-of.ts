@@ -4,6 +4,7 @@ import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Entry } from '../../ledger/entry.ts';
 import { NEW_LEDGER, ROLLED_BACK } from '../../ledger/identity.ts';
 import type { ListFailure } from '../../reconcile/list-pace.ts';
+import type { Role } from '../daemon.ts';
 import { lostText } from '../delivery/pause-delivery.ts';
 
 /**
@@ -32,14 +33,14 @@ export type WaitKind =
 
 /**
  * `reason`: why, as far as it is known; may be empty. `until`: when the wait ends or is checked again, Redis time in
- * milliseconds; absent when only a person or an event ends it.
+ * milliseconds; absent when only a person or an event ends it. `role`: of the daemon that is missing, while others run.
  */
-export type Wait = { for: WaitKind; reason: string; until?: number };
+export type Wait = { for: WaitKind; reason: string; until?: number; role?: Role };
 
 /** What all orders of an environment wait for together. Times are Redis time in milliseconds. */
 export type Surroundings = {
   now: number;
-  /** A daemon is alive. */
+  /** A daemon that delivers is alive. */
   isServed: boolean;
   /** None of these daemons has sent a heartbeat in time: they may have ended. */
   isSilent?: boolean;
@@ -79,7 +80,7 @@ export function waitOf(entry: Entry, scheduledAt: number, around: Surroundings):
     case 'sending':
       return inFlight(entry, entry.deadline ?? scheduledAt, around);
     case 'unknown':
-      if (!around.isServed) return NO_DAEMON;
+      if (!around.isServed) return noDeliverer(around);
       return {
         for: 'list',
         reason: failedText(around.list) ?? reason,
@@ -94,8 +95,12 @@ function failedText({ failure }: Surroundings['list']): string | undefined {
 }
 
 const NO_DAEMON: Wait = { for: 'daemon', reason: 'no daemon is running' };
-const NO_READER: Wait = { for: 'daemon', reason: 'no daemon reads files' };
+const NO_READER: Wait = { for: 'daemon', reason: 'no daemon reads files', role: 'intake' };
+const NO_DELIVERER: Wait = { for: 'daemon', reason: 'no daemon delivers', role: 'delivery' };
 const SILENT: Wait = { for: 'daemon', reason: 'no daemon sends a heartbeat; it may have ended' };
+
+/** What orders wait for while no daemon delivers. */
+const noDeliverer = ({ isRead }: Pick<Surroundings, 'isRead'>): Wait => (isRead ? NO_DELIVERER : NO_DAEMON);
 
 /** What files that are read in part wait for while no daemon reads. */
 export const noReader = (isServed: boolean): Wait => (isServed ? NO_READER : NO_DAEMON);
@@ -107,7 +112,7 @@ export function waitOfFile({ batch, unsettled, waitsForList }: Batch, around: Fi
   if (reason !== undefined) return { for: 'release', reason };
   if (unsettled) return { for: 'file', reason: unsettled.reason };
   if (!waitsForList || !isRead) return undefined;
-  if (!isServed) return NO_DAEMON;
+  if (!isServed) return NO_DELIVERER;
   return { for: 'file-list', reason: failedText(list) ?? '', ...(list.failure && { until: list.nextAt }) };
 }
 
@@ -116,7 +121,7 @@ type FileSurroundings = Pick<Surroundings, 'held' | 'isRead' | 'isServed' | 'lis
 /** An attempt ends by its deadline; a daemon then notices that its answer is missing. */
 function inFlight({ attempt, lastAt = 0 }: Entry, until: number, around: Surroundings): Wait {
   const { now, isServed, servedSince: since = 0 } = around;
-  if (!isServed && until <= now) return NO_DAEMON;
+  if (!isServed && until <= now) return noDeliverer(around);
   if (lastAt < since) return { for: 'list', reason: `the process of attempt ${attempt} sends no heartbeat`, until };
   return { for: 'answer', reason: `attempt ${attempt} is in flight or about to be sent`, until };
 }
@@ -128,12 +133,13 @@ function untilSent(entry: Entry, dueAt: number, around: Surroundings): Wait {
   if (heldBecause !== undefined) return { for: 'release', reason: heldBecause };
   const [pause] = pauses;
   if (pause?.held) return { for: isOfList(pause) ? 'first-list' : 'pause', reason: pause.reason };
-  if (!isServed) return NO_DAEMON;
-  const waits: Required<Wait>[] = [
+  if (!isServed) return noDeliverer(around);
+  const waits: (Wait & { until: number })[] = [
     // While delivery is paused, an order that is due is not sent, except one as a trial.
     { for: 'retry', reason: entry.answer?.message ?? '', until: pause ? 0 : dueAt },
     { for: 'slow-down', reason: 'the API asked to wait', until: slowUntil },
-    { for: 'rate-limit', reason: '', until: nextTurnAt },
+    // No daemon that takes its turn is no matter of the rate limit.
+    { for: 'rate-limit', reason: '', until: isSilent || redisLost !== undefined ? 0 : nextTurnAt },
   ];
   // A pause continues after the next try, unless that order is accepted.
   if (pause) waits.push({ for: 'pause', reason: pause.reason, until: Math.max(pause.nextTryAt ?? 0, now + 1) });
@@ -172,8 +178,9 @@ export function canBeTried(kind: WaitKind): boolean {
 }
 
 const NO_DAEMONS = new Map([
-  [SILENT.reason, 'none sends a heartbeat'],
-  [NO_READER.reason, 'none reads files'],
+  [SILENT.reason, 'a daemon; none sends a heartbeat'],
+  [NO_READER.reason, 'a daemon that reads files; none is running'],
+  [NO_DELIVERER.reason, 'a daemon that delivers; none is running'],
 ]);
 
 type WaitToName = Pick<Wait, 'for' | 'reason'> & { orders?: number; unread?: number };
@@ -192,7 +199,7 @@ export function waitText({ for: kind, reason, orders, unread = 0 }: WaitToName):
     case 'release':
       return `the release of its batch${why}`;
     case 'daemon':
-      return `a daemon; ${NO_DAEMONS.get(reason) ?? 'none is running'}${more}`;
+      return `${NO_DAEMONS.get(reason) ?? 'a daemon; none is running'}${more}`;
     case 'first-list':
       return `the API's list, before anything is sent${why}`;
     case 'pause':

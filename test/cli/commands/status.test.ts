@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { batchTable, batchText } from '../../../src/cli/commands/batch-view.ts';
-import { statusText } from '../../../src/cli/commands/status.ts';
+import { needsPerson, statusText } from '../../../src/cli/commands/status.ts';
 import { linesThatFit } from '../../../src/cli/terminal/live-view.ts';
 import { estimateOf } from '../../../src/cli/terminal/pause-view.ts';
 import { createPaint } from '../../../src/cli/terminal/print.ts';
@@ -91,6 +91,29 @@ describe('the status', () => {
     expect(statusText({ ...status, pauses: [] }, { paint: plain, columns: undefined })).toMatch(
       /delivery +not paused\n/,
     );
+  });
+
+  it('names the role that no daemon has, and needs a person while work waits for it', async () => {
+    const daemons = (role?: 'intake' | 'delivery') => STATUS.daemons.map((one) => ({ ...one, ...(role && { role }) }));
+    const idle = { ...STATUS, deadLetters: 0, unreadable: [], pauses: [] };
+    const wait = { for: 'daemon', role: 'delivery', reason: 'no daemon delivers', orders: 4 } as const;
+    const orders = { ...idle, waits: [wait] };
+    const text = statusText({ ...orders, daemons: daemons('intake') }, { paint: plain, columns: undefined });
+    expect(text).toMatch(/delivery +no daemon delivers; start one with po-sync start --role delivery, or with your /);
+    expect(text).toContain('a daemon that delivers; none is running');
+    expect(
+      [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...orders, daemons: daemons(role as never) })),
+    ).toEqual([false, false, true]);
+    const queue = { waitingJobs: 0, unsettledOrders: 0, ordersInDoubt: 0, unreadOrders: 0 };
+    const files = { ...idle, queue, sources: STATUS.sources.map((one) => ({ ...one, waiting: 1 })) };
+    expect(
+      [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...files, daemons: daemons(role as never) })),
+    ).toEqual([false, true, false]);
+    const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
+    const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
+    const shown: unknown = JSON.parse(JSON.stringify(statusJson(orders)));
+    expect(ajv.validate('output#/$defs/status', shown), ajv.errorsText()).toBe(true);
+    expect(shown).toMatchObject({ waits: [{ for: 'daemon', role: 'delivery' }] });
   });
 
   it('shows that a daemon sends nothing because it loses Redis again and again', () => {

@@ -239,6 +239,29 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([['daemon', 'warn', '1 running, 1 may have ended']]);
   });
 
+  it('warns of a role that no daemon has while work waits for it', async () => {
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
+    await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
+    await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
+    await store.redis.zadd(store.keys.due, 1, 'PO-1', 2, 'PO-2');
+    await store.redis.zadd(store.keys.doubt, 1, 'PO-3');
+    const warnings = async (role?: string) => {
+      const daemon = { pid: process.pid, version: buildOf(), host: hostname(), since: 1, ...(role && { role }) };
+      await store.redis.set(store.keys.daemon('d'), JSON.stringify(daemon), 'PX', 60_000);
+      await store.redis.zadd(store.keys.daemons, 1, 'd');
+      return (await checkDaemon(store, configWith(noPort))).flatMap(({ state, message, remedy = '' }) =>
+        state === 'warn' ? [[message, /--role \w+/.exec(remedy)?.[0]]] : [],
+      );
+    };
+    expect(await warnings('intake')).toEqual([
+      ['none that delivers is running, and 3 orders wait for one', '--role delivery'],
+    ]);
+    expect(await warnings('delivery')).toEqual([
+      ['none that takes files is running, and 1 file in an inbox waits for one', '--role intake'],
+    ]);
+    expect(await warnings()).toEqual([]);
+  });
+
   it('warns of a file that a daemon cannot take, also if whoever runs doctor may read it', async () => {
     await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
     const reason = 'No permission to read a.csv (mode 0600).';

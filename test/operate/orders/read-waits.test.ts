@@ -182,11 +182,15 @@ describe('the orders that wait', () => {
       await using _delivery = await startBeating('delivery');
       const noReader = (await waitsOf(rig)).find(({ for: kind }) => kind === 'daemon');
       expect(noReader).toMatchObject({ orders: 0, unread: 8 });
-      expect(noReader && waitText(noReader)).toBe('a daemon; none reads files (8 orders are not read yet)');
+      expect(noReader && waitText(noReader)).toBe(
+        'a daemon that reads files; none is running (8 orders are not read yet)',
+      );
     }
     await using _intake = await startBeating('intake');
     // Now for one that delivers.
-    expect(await waitsOf(rig)).toMatchObject([{ for: 'daemon', reason: 'no daemon is running', orders: 1, unread: 8 }]);
+    expect(await waitsOf(rig)).toMatchObject([
+      { for: 'daemon', role: 'delivery', reason: 'no daemon delivers', orders: 1, unread: 8 },
+    ]);
     await using _both = await startBeating();
     const [turn] = await waitsOf(rig);
     expect(turn && waitText(turn)).toBe('a free slot for a call (8 more are read then)');

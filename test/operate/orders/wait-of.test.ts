@@ -128,6 +128,22 @@ const ROWS: Row[] = [
   ],
   ['an order without a daemon', { state: 'queued' }, NOW, { isServed: false }, 'a daemon; none is running', ''],
   [
+    'an order beside a daemon that only takes files',
+    { state: 'queued' },
+    NOW,
+    { isServed: false, isRead: true },
+    'a daemon that delivers; none is running',
+    '',
+  ],
+  [
+    'an order under a rate limit whose daemons lose Redis',
+    { state: 'queued' },
+    NOW,
+    { nextTurnAt: NOW + 500, redisLost: 1 },
+    'a Redis that lasts: it was lost once within a minute',
+    '',
+  ],
+  [
     'an attempt in flight',
     { state: 'sending', attempt: 2, deadline: NOW + 7_000 },
     NOW + 7_000,
