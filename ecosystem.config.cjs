@@ -8,7 +8,6 @@ const path = require('node:path');
 const name = process.env.PO_SYNC_NAME || 'po-sync';
 const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
 const deliveries = Number(process.env.PO_SYNC_DELIVERIES ?? 0);
-const adminPort = Number(process.env.PO_SYNC_ADMIN_PORT ?? 9464);
 
 // `pm2 save` writes the environment of a process to a file. Therefore pm2 gets only the variables that po-sync needs
 // and no secret: set secrets by `PO_SYNC_…_FILE`, which contains a path.
@@ -78,7 +77,8 @@ const delivery = {
   name: `${name}-delivery`,
   args: 'start --role delivery',
   instances: deliveries,
-  env: { PO_SYNC_ADMIN_PORT: adminPort && adminPort + 1 },
+  // Their admin ports follow that of the intake daemon. An earlier version stored a port of its own in pm2.
+  env: { PO_SYNC_FIRST_INSTANCE: '1', PO_SYNC_ADMIN_PORT: process.env.PO_SYNC_ADMIN_PORT ?? '' },
 };
 
 module.exports = { apps: (deliveries > 0 ? [intake, delivery] : [everything]).map(appOf) };

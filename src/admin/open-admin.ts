@@ -110,7 +110,7 @@ async function withHolder(thrown: unknown, { config, store }: Context): Promise<
   const { pid } = holder;
   const message = `The admin port ${host}:${port} is occupied: po-sync already runs here (process ${pid}).`;
   return new PoSyncError('port-occupied', message, {
-    remedy: `To replace that daemon, stop it first (kill ${pid}). To run a second one, set another admin.port in ${config.file}, or PO_SYNC_ADMIN_PORT=0 for any free port.`,
+    remedy: `To replace that daemon, stop it first (kill ${pid}). To run a second one, set another admin.port in ${config.file}, or PO_SYNC_ADMIN_PORT=0 for any free port. Where PO_SYNC_ADMIN_PORT is set, admin.port has no effect.`,
     facts: { host, port, pid },
     cause: thrown,
   });

@@ -209,7 +209,7 @@ async function listen(server: Server, { host, port, file }: AdminOptions): Promi
 function unavailable(facts: { host: string; port: number }, file: string, cause: unknown): PoSyncError {
   const { host, port } = facts;
   if (codeOf(cause) === 'EADDRINUSE') {
-    const remedy = `Check first whether po-sync already runs here (po-sync status). If another program has the port, set another admin.port in ${file}, or PO_SYNC_ADMIN_PORT=0 for any free port.`;
+    const remedy = `Check first whether po-sync already runs here (po-sync status). If another program has the port, set another admin.port in ${file}, or PO_SYNC_ADMIN_PORT=0 for any free port. Where PO_SYNC_ADMIN_PORT is set, admin.port has no effect.`;
     return new PoSyncError('port-occupied', `The admin port ${host}:${port} is occupied.`, { remedy, facts, cause });
   }
   const reason = codeOf(cause) ?? toError(cause).message;

@@ -11,6 +11,7 @@ export const ENVIRONMENT = 'PO_SYNC_ENVIRONMENT';
 export const REDIS_URL = 'PO_SYNC_REDIS_URL';
 const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
 const INSTANCE = 'PO_SYNC_INSTANCE';
+const FIRST_INSTANCE = 'PO_SYNC_FIRST_INSTANCE';
 /** The variables of the admin port's tokens, by what each token allows. */
 export const ADMIN_TOKENS = {
   operate: 'PO_SYNC_ADMIN_TOKEN',
@@ -31,7 +32,7 @@ export function variable(env: Variables, name: string): string | undefined {
 
 /**
  * Values of environment variables that override the file. `instance`: the number of this daemon, from 0, among those that a
- * supervisor starts with the same variables. It is added to the admin port.
+ * supervisor starts with the same variables, and of the first of them. It is added to the admin port.
  */
 export type Overrides = { redisUrl?: string; adminPort?: number; instance?: number };
 
@@ -51,10 +52,11 @@ export function readOverrides(env: Variables): { overrides: Overrides; problems:
     if (read.success) overrides.adminPort = read.data;
     else problems.push({ path: ADMIN_PORT, message: read.error.issues[0]?.message ?? 'is not a port' });
   }
-  const instance = variable(env, INSTANCE);
-  if (instance !== undefined) {
-    if (/^[0-9]{1,3}$/.test(instance)) overrides.instance = Number(instance);
-    else problems.push({ path: INSTANCE, message: 'must be a number from 0 to 999' });
+  for (const name of [INSTANCE, FIRST_INSTANCE]) {
+    const instance = variable(env, name);
+    if (instance === undefined) continue;
+    if (/^[0-9]{1,3}$/.test(instance)) overrides.instance = (overrides.instance ?? 0) + Number(instance);
+    else problems.push({ path: name, message: 'must be a number from 0 to 999' });
   }
   return { overrides, problems };
 }
@@ -120,7 +122,7 @@ export function requireSameEnvironment({ environment }: Config, flag: string | u
 }
 
 /** The names that do not depend on the configuration, without `PO_SYNC_`; `…_FILE` where a file may contain the value. */
-const PM2 = ['NAME', 'INSTANCE', 'INSTANCES', 'DELIVERIES'];
+const PM2 = ['NAME', 'INSTANCE', 'FIRST_INSTANCE', 'INSTANCES', 'DELIVERIES'];
 const PLAIN = ['CONFIG', 'ENVIRONMENT', 'CONFIRM', 'ADMIN_PORT', 'UMASK', ...PM2];
 const REDIS = ['URL', 'USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map((name) => `REDIS_${name}`);
 const IN_FILES = [...REDIS, 'NOTIFY_TLS_PASSPHRASE', 'ADMIN_TOKEN', 'ADMIN_READ_TOKEN', 'METRICS_TOKEN'];

@@ -255,7 +255,7 @@ describe('it does not start', () => {
       code: 'port-occupied',
       message: `The admin port 127.0.0.1:${first.port} is occupied.`,
       remedy: expect.stringMatching(
-        /^Check first whether po-sync already runs.*set another admin\.port in po-sync\.yaml, or PO_SYNC_ADMIN_PORT=0/,
+        /^Check first whether po-sync already runs.*set another admin\.port in po-sync\.yaml, or PO_SYNC_ADMIN_PORT=0.*admin\.port has no effect\.$/,
       ),
     });
   });

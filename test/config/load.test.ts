@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { createRequire } from 'node:module';
+import { describe, expect, it, vi } from 'vitest';
 import { CONFIG_FILE, configOf, LEAST, loadText, problemsIn, warningsIn } from '../support/config-text.ts';
 
 /** The minimal configuration with more keys below it. */
@@ -311,6 +312,20 @@ describe('variables', () => {
     expect(portWith({}, 'admin: { port: 8000 }')).toBe(8002);
     expect(portWith({ PO_SYNC_ADMIN_PORT: '0' })).toBe(0);
     expect(problemsIn(LEAST, { env: { PO_SYNC_INSTANCE: '-1' } })[0]).toContain('PO_SYNC_INSTANCE: must be a number');
+  });
+
+  it('give the delivery daemons of ecosystem.config.cjs the admin ports after that of the intake daemon', () => {
+    vi.stubEnv('PO_SYNC_DELIVERIES', '2');
+    type App = { name: string; env: Record<string, string> };
+    const { apps } = createRequire(import.meta.url)('../../ecosystem.config.cjs') as { apps: App[] };
+    vi.unstubAllEnvs();
+    const portOf = (app: number, instance: string, port = '') => {
+      const own = apps[app]?.env ?? {};
+      const env = { ...own, PO_SYNC_INSTANCE: instance, PO_SYNC_ADMIN_PORT: port || (own['PO_SYNC_ADMIN_PORT'] ?? '') };
+      return configOf(withMore('admin: { port: 25464 }'), { env }).config.admin.port;
+    };
+    expect([portOf(0, '0'), portOf(1, '0'), portOf(1, '1')]).toEqual([25_464, 25_465, 25_466]);
+    expect([portOf(0, '0', '7000'), portOf(1, '0', '7000'), portOf(1, '1', '0')]).toEqual([7_000, 7_001, 0]);
   });
 
   it('that are empty count as not set', () => {

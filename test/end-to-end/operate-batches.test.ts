@@ -79,7 +79,7 @@ describe('batches of a running daemon', () => {
     const status = (await run('status')).out;
     expect(status).toMatch(new RegExp(`${batch} +held\\.csv +held`));
     expect(status).toContain(
-      `held.csv is held; run po-sync batches show ${batch.slice(-8)}, then batches release or batches cancel\n`,
+      `held.csv is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it\n`,
     );
     expect(status).toMatch(/^ {4}\d+ of the last \d+ answers are the same refusal: /m);
     expect((await run('batches', 'show', batch)).out).toContain(`po-sync batches release ${batch.slice(-8)}\n`);

@@ -240,7 +240,7 @@ export function unreadableRemedies(files: readonly BatchView[], format: Format):
 /** The command that shows how each held batch is released or cancelled, and why it is held. */
 export function heldLines(batches: readonly BatchView[], format: Format): string {
   const texts = batches.flatMap(({ batch: { batch, name, held } }) => {
-    const first = `${name} is held; run po-sync batches show ${batch.slice(-8)}, then batches release or batches cancel`;
+    const first = `${name} is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it`;
     return held === undefined ? [] : [first, `  ${held.reason}`];
   });
   return texts.map((text) => `${hanging(printable(text), text.startsWith('  ') ? 2 : 0, format)}\n`).join('');

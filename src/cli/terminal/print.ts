@@ -86,11 +86,11 @@ export function formatOf(shell: Pick<Shell, 'isTTY' | 'env' | 'columns' | 'hints
 export async function confirmation(
   asked: string,
   { yes, json, remedy = AGREE }: { yes: boolean; json: boolean; remedy?: string },
-  shell: Pick<Shell, 'ask' | 'err'>,
+  shell: Pick<Shell, 'ask' | 'err' | 'columns'>,
 ): Promise<boolean> {
   if (yes) return true;
   const question = printable(asked);
-  const answer = json ? undefined : await shell.ask(`${question} [y/N] `);
+  const answer = json ? undefined : await shell.ask(`${hanging(`${question} [y/N]`, 0, shell.columns - 2)} `);
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (answer !== undefined && !isYes) shell.err('Nothing was changed.\n');
   if (answer !== undefined) return isYes;

@@ -12,6 +12,7 @@ it.each([
 });
 
 const ask = (answer: string | undefined, err: (text: string) => void = () => undefined) => ({
+  columns: 80,
   ask: async () => answer,
   err,
 });
@@ -50,6 +51,14 @@ it('shows the question with the possible answers, hidden characters escaped', as
   const shell = { ...ask(''), ask: async (question: string) => void asked.push(question) };
   await confirmation('Really\u202e?', { yes: false, json: false }, shell).catch(() => undefined);
   expect(asked).toEqual(['Really\\u202e? [y/N] ']);
+});
+
+it('breaks a long question between words', async () => {
+  const asked: string[] = [];
+  const shell = { ...ask(''), columns: 40, ask: async (question: string) => void asked.push(question) };
+  const question = 'Cancel the orders of 20261127T163529Z-inbox-w-0904c22a, 160 orders?';
+  await confirmation(question, { yes: false, json: false }, shell).catch(() => undefined);
+  expect(asked).toEqual(['Cancel the orders of\n20261127T163529Z-inbox-w-0904c22a, 160\norders? [y/N] ']);
 });
 
 it.each([
