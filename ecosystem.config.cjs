@@ -77,7 +77,7 @@ const delivery = {
   name: `${name}-delivery`,
   args: 'start --role delivery',
   instances: deliveries,
-  // Their admin ports follow that of the intake daemon. An earlier version stored a port of its own in pm2.
+  // Their admin ports follow that of the intake daemon. An earlier version stored another port in pm2.
   env: { PO_SYNC_FIRST_INSTANCE: '1', PO_SYNC_ADMIN_PORT: process.env.PO_SYNC_ADMIN_PORT ?? '' },
 };
 
