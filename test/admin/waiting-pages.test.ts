@@ -36,7 +36,7 @@ it('pages say that orders wait for a pause, from which line an order is, and on 
     /in monday\.csv, lines 2, 3 .*accepted on attempt 2: at first the API did not answer or could not take it, and po-sync tried again automatically\./,
   );
   expect(await shows(batch, /accepted after|2 of 2/)).not.toMatch(/orders wait|delivery is paused/);
-  expect(await shows('/order?number=PO-2', /accepted ?(?:Also|$)/)).not.toContain('attempts');
+  expect(await shows('/order?number=PO-2', /accepted ?(?:Other files|$)/)).not.toContain('attempts');
   await place.drop('tuesday.csv', sheet('PO-9,NEW,A,x', 'PO-1,NEW,A,1', 'PO-1,NEW,B,2'));
   expect(await shows('/order?number=PO-1&reports=all', /duplicate/)).toMatch(/in tuesday\.csv, from line 3 /);
   expect(await shows('/order', /Order number/)).toMatch(
