@@ -107,8 +107,8 @@ function onceEach(faults: readonly YamlFault[]): YamlFault[] {
 
 /** Without what only follows from another fault. */
 function causesIn(found: readonly YAMLError[]): readonly YAMLError[] {
-  const [tab] = found.filter(({ code }) => code === 'TAB_AS_INDENT');
-  if (tab) return [tab];
+  const alone = found.find(isTooDeep) ?? found.find(({ code }) => code === 'TAB_AS_INDENT');
+  if (alone) return [alone];
   const values = found.filter(({ code }) => code === 'BLOCK_IN_FLOW').map(({ pos }) => pos);
   return found.filter(({ pos: [at] }) => !values.some(([from, to]) => at > from && at <= to));
 }

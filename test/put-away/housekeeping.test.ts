@@ -82,7 +82,7 @@ it('what a later batch corrected is shown, also if its report appears while this
 
   /** As the settlement of the later batch does it: its report, then the request for a refresh. */
   async function settleLater(): Promise<void> {
-    const changes = [{ place: 'line 2', field: 'quantity', was: 'none', now: '4' }];
+    const changes = [{ place: 'line 2', field: 'quantity', from: 'none', to: '4' }];
     await mkdir(join(reports.path, 'later'), { recursive: true });
     const corrected = { batch: BATCH, places: ['line 2'], number: '1', changes };
     await writeFile(join(reports.path, 'later', 'corrections.json'), `[\n${JSON.stringify(corrected)}\n]\n`);
@@ -101,7 +101,7 @@ it('what a later batch corrected is shown, also if its report appears while this
   for (let round = 0; round < 3; round += 1)
     await refreshReports({ batches: busy, ledger: createLedger(store), store, config: configOf(reports.path) });
   const [letter] = JSON.parse(await readFile(join(reports.path, BATCH, 'dead-letters.json'), 'utf8'));
-  expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', was: 'none', now: '4' }] });
+  expect(letter.closed).toMatchObject({ changes: [{ field: 'quantity', from: 'none', to: '4' }] });
 });
 
 it('a report that cannot be written does not delay the others', async () => {

@@ -113,7 +113,7 @@ describe('a workbook', () => {
     await expect(read(book, { sheet: 'Order' })).rejects.toMatchObject({ code: 'unreadable-sheet' });
     await expect(read(book)).rejects.toMatchObject({
       code: 'unreadable-sheet',
-      remedy: expect.stringContaining('Set sheet'),
+      remedy: expect.stringContaining('For your operator: set sheet'),
     });
   });
 
