@@ -5,7 +5,7 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, mayHaveOwner } from '../ledger/row-claims.ts';
 import { leftOpenIn } from '../order/batch.ts';
-import { closingWord } from '../order/closing-text.ts';
+import { wasClosed } from '../order/closing-text.ts';
 import {
   type BroughtBy,
   type Change,
@@ -183,7 +183,7 @@ function settledDoubt(message: string, closings: Closings, corrections: Correcti
   const { batch = '', by, waitsIn } = closingFor(row, closings) ?? {};
   if (by === undefined || waitsIn !== undefined) return undefined;
   const number = corrections.get(batch)?.get(`line ${line}`)?.number;
-  const was = number === undefined ? `was ${closingWord(by)}` : `was sent as ${number}`;
+  const was = number === undefined ? wasClosed(by) : `was sent as ${number}`;
   return { message: `line ${line} ${was}${ROW_SETTLED}`, number };
 }
 

@@ -530,6 +530,12 @@ it('rows without a number that a fix file left out are settled when a second one
       }[]
     ).map(({ purchaseOrderNumber }) => purchaseOrderNumber);
   await until('the end of both rows', async () => (await open()).join() === 'L-2');
+  await until('what became of the row', async () => {
+    const { items } = (await person.call('GET', `/dead-letters?batch=${await reportOf('left.csv')}`)).body as {
+      items: { message: string }[];
+    };
+    return items[0]?.message.startsWith('line 5 came back in another file: it is no row of this order any more');
+  });
   const old = rows(all, /^purchase/, /,[CD],/).map((line) => line.replace(/^,/, 'L-9,'));
   const ids = await drop('old-copy.csv', `${old.join('\n')}\n`);
   expect([...ids.keys()]).toEqual(['L-9']);

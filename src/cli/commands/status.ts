@@ -5,7 +5,7 @@ import { ago, count, counted, orders } from '../../core/format.ts';
 import { endOf, pauseAdvice } from '../../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { leftAloneText } from '../../intake/waiting.ts';
-import { delivers } from '../../operate/delivery/pause-delivery.ts';
+import { delivers, leftWithoutIntake } from '../../operate/delivery/pause-delivery.ts';
 import {
   formerAddressText,
   readStatus,
@@ -91,6 +91,7 @@ export async function statusCommand(args: StatusArgs, shell: Shell): Promise<num
  */
 export function needsPerson(status: Status): boolean {
   const { deadLetters, createdTwice, unreadable, batches, pauses, daemons, queue, sources, notTaken = [] } = status;
+  const taken = batches.map(({ batch }) => batch);
   const areFilesWaiting = queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
   const areOrdersWaiting = queue.unsettledOrders + queue.unreadOrders > 0;
   return (
@@ -100,6 +101,7 @@ export function needsPerson(status: Status): boolean {
     daemons.some(({ foldersGone }) => foldersGone) ||
     sources.some(({ silent }) => silent) ||
     (areFilesWaiting && !daemons.some(takesFiles)) ||
+    leftWithoutIntake(taken, daemons).length > 0 ||
     (areOrdersWaiting && !daemons.some(delivers))
   );
 }

@@ -20,6 +20,7 @@ import {
   delivers,
   type EndedPause,
   isOftenLost,
+  leftWithoutIntake,
   lossText,
   pausedText,
   type ShownPause,
@@ -215,7 +216,7 @@ export function noticeFacts({ daemons, now }: Status, paint: Paint): [string, st
 }
 
 /** The daemons that run, or how to start one: `start`, the command. */
-export function daemonsText({ daemons, now }: Status, start: string, paint: Paint): string {
+export function daemonsText({ daemons, batches, now }: Status, start: string, paint: Paint): string {
   if (daemons.length === 0)
     return `${paint('bad', 'none running')}; start one with ${start}, or with your service manager if it runs po-sync`;
   const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => {
@@ -224,7 +225,13 @@ export function daemonsText({ daemons, now }: Status, start: string, paint: Pain
     const loss = isOftenLost(daemon) ? `, ${paint('bad', lossText(daemon))}` : '';
     return `${printable(host)}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${printable(version)})${silence}${loss}${old}`;
   });
-  return `${daemonCounts(daemons)}: ${each.join(', ')}`;
+  const left = leftWithoutIntake(
+    batches.map(({ batch }) => batch),
+    daemons,
+  );
+  const waits = `${counted(left.length, 'file')} in progress ${left.length === 1 ? 'waits' : 'wait'} for one`;
+  const missing = `\n${paint('bad', 'none takes files')}, and ${waits}; run ${start} --role intake`;
+  return `${daemonCounts(daemons)}: ${each.join(', ')}${left.length === 0 ? '' : missing}`;
 }
 
 /** Folders of running daemons that vanished; none if all are there. */

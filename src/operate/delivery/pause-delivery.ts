@@ -5,6 +5,7 @@ import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
+import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -153,6 +154,12 @@ export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string 
 /** Whether a daemon calls the API; one of an earlier version without a role does everything. */
 export function delivers({ role }: Pick<LivingDaemon, 'role'>): boolean {
   return role !== 'intake';
+}
+
+/** The files that were taken and that wait for a daemon that takes files, which reads them and writes their reports. */
+export function leftWithoutIntake(batches: readonly Batch[], daemons: readonly Pick<LivingDaemon, 'role'>[]): Batch[] {
+  if (daemons.some(({ role }) => role !== 'delivery')) return [];
+  return batches.filter((one) => one.held === undefined && (one.state === 'reading' || isFinished(one)));
 }
 
 /** What a daemon needs that was started with another configuration. */

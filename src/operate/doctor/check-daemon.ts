@@ -7,6 +7,7 @@ import { buildOf, ROOT } from '../../core/version.ts';
 import { allPauses } from '../../deliver/breaker-view.ts';
 import { pauseRemedy } from '../../deliver/pause-rules.ts';
 import { foreignLedger } from '../../intake/environment-marker.ts';
+import { createBatches } from '../../ledger/batches/batches.ts';
 import { knownLedger } from '../../ledger/ledger-id.ts';
 import { NOTICES_REMEDY, noticesText } from '../../notify/outbox.ts';
 import type { Store } from '../../redis/store.ts';
@@ -17,6 +18,7 @@ import {
   isOftenLost,
   isOutdated,
   LOST_REMEDY,
+  leftWithoutIntake,
   lossText,
   RESTART_REMEDY,
 } from '../delivery/pause-delivery.ts';
@@ -91,21 +93,21 @@ async function checkRoles({ redis, keys }: Place, config: Config): Promise<Findi
   const living = await livingDaemons({ redis, keys });
   if (!living.some(isBeating)) return [];
   const files = living.some(takesFiles) ? 0 : (await filesToTake(config)).length;
+  const batches = await createBatches({ redis, keys, owner: 'doctor' }).underWay();
+  const left = leftWithoutIntake(batches, living).length;
   const open = living.some(delivers) ? 0 : (await redis.zcard(keys.due)) + (await redis.zcard(keys.doubt));
   const finding = (message: string, role: Role): Finding => {
     const remedy = `Start it with your service manager, or run ${startCommandOf(config)} --role ${role}.`;
     return { check: 'daemon', state: 'warn', message, remedy };
   };
-  return [
-    ...(files === 0 ? [] : [finding(`none that takes files is running${filesWait(files)}`, 'intake')]),
-    ...(open === 0
+  const waitFor = (what: string, waiting: number, waits: string, role: Role) =>
+    waiting === 0
       ? []
-      : [
-          finding(
-            `none that delivers is running, and ${orders(open)} ${open === 1 ? 'waits' : 'wait'} for one`,
-            'delivery',
-          ),
-        ]),
+      : [finding(`none that ${what} is running, and ${waits} ${waiting === 1 ? 'waits' : 'wait'} for one`, role)];
+  return [
+    ...waitFor('takes files', files, `${counted(files, 'file')} in an inbox`, 'intake'),
+    ...waitFor('takes files', left, `${counted(left, 'file')} in progress`, 'intake'),
+    ...waitFor('delivers', open, orders(open), 'delivery'),
   ];
 }
 

@@ -109,6 +109,14 @@ describe('the status', () => {
     expect(
       [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...files, daemons: daemons(role as never) })),
     ).toEqual([false, true, false]);
+    const done = { ...BATCH, counts: { ...noOutcomes(), accepted: 5000 } };
+    const ended = { ...idle, queue, batches: [{ batch: done, standing: 'sending' as const, report: '/reports/x' }] };
+    expect(
+      [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...ended, daemons: daemons(role as never) })),
+    ).toEqual([false, true, false]);
+    expect(statusText({ ...ended, daemons: daemons('delivery') }, { paint: plain, columns: undefined })).toContain(
+      'none takes files, and 1 file in progress waits for one; run po-sync start --role intake\n',
+    );
     const schema = JSON.parse(await readFile('docs/command-output.schema.json', 'utf8')) as object;
     const ajv = new Ajv2020({ strict: false }).addSchema(schema, 'output');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(orders)));

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configurationOf } from '../../../src/config/show.ts';
 import { buildOf } from '../../../src/core/version.ts';
+import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { checkDaemon } from '../../../src/operate/doctor/check-daemon.ts';
 import { checkAdminHost, checkNotices } from '../../../src/operate/doctor/check-network.ts';
 import { keysOf } from '../../../src/redis/keys.ts';
@@ -258,6 +259,15 @@ describe('what daemons share', () => {
     ]);
     expect(await warnings('delivery')).toEqual([
       ['none that takes files is running, and 1 file in an inbox waits for one', '--role intake'],
+    ]);
+    expect(await warnings()).toEqual([]);
+    await createBatches({ ...store, owner: 'me' }).begin(
+      { batch: 'taken', source: 'inbox', kind: 'inbox', name: 'b.csv', path: '/in/b.csv' },
+      1000,
+    );
+    expect(await warnings('delivery')).toContainEqual([
+      'none that takes files is running, and 1 file in progress waits for one',
+      '--role intake',
     ]);
     expect(await warnings()).toEqual([]);
   });
