@@ -101,7 +101,9 @@ function stillLost(lacks: readonly Lack[], records: readonly SourceRecord[], at:
     if (index < 0) others += 1;
     else lost.splice(index, 1);
   }
-  return lost.filter(({ more }) => {
+  return lost.filter(({ more, from }) => {
+    // With other values, only a person knows whether it is that row, which would stay open.
+    if (from !== undefined && more === 0) return true;
     others -= 1 + more;
     return others < 0;
   });

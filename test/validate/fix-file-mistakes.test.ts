@@ -232,6 +232,18 @@ describe('an order of several rows', () => {
       expect(all.sent).toEqual([order('PO-1', ['A-1', 1], ['B-2', 2], ['C-3', 3], ['D-4', 4])]);
     });
 
+    test('is held where an added row has another quantity than the one that was left out, until somebody confirms', async () => {
+      round = await openFixRound(file, ERP);
+      await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'B-2': 'PO-1', 'C-3': 'PO-1' })));
+      const other = await round.drops(withAdded(chosen(['A-1', 'B-2', 'C-3']), ['PO-1', 'D-4', '40']));
+      expect(other.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      expect(other.messages[0]).toContain('line 5 of "orders of May.csv" (, D-4, 4) waits for a person');
+      const { header, rows } = chosen(['A-1', 'B-2', 'C-3', 'D-4']);
+      const check = header.indexOf('_error_check');
+      const meant = await round.drops(textOf({ header, rows: rows.map((row) => row.with(check, 'confirmed')) }));
+      expect(meant.sent).toEqual([order('PO-1', ['A-1', 1], ['B-2', 2], ['C-3', 3], ['D-4', 40])]);
+    });
+
     test('is held for those that are not in the fix file, also where the next one is', async () => {
       round = await openFixRound(file, ERP);
       await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'B-2': 'PO-1' })));
