@@ -83,7 +83,7 @@ export const HELD_RULE = {
 
 /** What discarding does not do: the number is free afterwards. */
 const DISCARDED_AGAIN =
-  'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too.';
+  'A file that brings a discarded order again can send it: if you do not want the order, delete it in your list, too, or have it taken out of the export.';
 
 /** The same of orders whose number is not free, alone and among others. */
 const DISCARDED_TAKEN =

@@ -68,7 +68,8 @@ export async function deadLettersDiscardCommand(args: ActingArgs & { all: boolea
   });
   await refreshReports(context);
   if (args.json) printJson(shell, { done: done.counts() });
-  else shell.out(`${text}\n`);
+  // Who was asked has read that.
+  else shell.out(sentences(`${text}\n${isFinal ? `${discardedAgain([...planned.values()])}\n` : ''}`, shell));
   return (done.counts().discarded ?? 0) < done.total() ? 2 : 0;
 }
 
