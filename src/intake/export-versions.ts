@@ -35,11 +35,7 @@ export async function claimAt(
 }
 
 /** Whether Redis lost data, also if no daemon noticed that yet, and what the reports know of it is not entered yet. */
-async function lacksVersions({
-  redis,
-  keys,
-  batches,
-}: Pick<VersionsDeps, 'redis' | 'keys' | 'batches'>): Promise<boolean> {
+async function lacksVersions({ redis, keys, batches }: Omit<VersionsDeps, 'config' | 'time'>): Promise<boolean> {
   if (await batches.isBehind()) return true;
   return (await redis.get(keys.recalled)) !== batches.epoch() && (await followsLost({ redis, keys }));
 }
@@ -85,8 +81,9 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
     return isOurs === 1 ? 'new' : 'theirs';
   }
 
-  /** Whether another daemon still reads the version of a copy, or is about to. Claims nothing, so the file need not be copied again. */
+  /** Whether another daemon still reads the version of a copy, or is about to, or nobody may. Claims nothing, so the file need not be copied again. */
   async function isTheirs(copy: CopiedFile): Promise<boolean> {
+    if (await lacksVersions({ redis, keys, batches })) return true;
     const last = await claimAt(fieldsOf(copy).claim, { redis, keys });
     return last?.version === versionOf(copy) && (await stateOf(last, copy)) === 'theirs';
   }

@@ -2,16 +2,7 @@ import { isAdded, isRowAt, type SourceRecord } from '../order/record.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy, placesIn } from '../parse/read-fix-file.ts';
-import {
-  type Answers,
-  type Away,
-  hasItem,
-  itemOf,
-  type LooseRows,
-  MOST_NAMED,
-  rowsBeside,
-  whereIs,
-} from './order-places.ts';
+import { type Answers, hasItem, itemOf, type LooseRows, MOST_NAMED, rowsBeside, whereIs } from './order-places.ts';
 
 /**
  * Whether records that are next to each other in a fix file were no neighbors in the batch that it corrects: its dead
@@ -104,8 +95,10 @@ export function withAddedRows(
   // Each row that is in the order now may have the next one, too. One that nobody has to decide on is between them.
   const isOver = (place: string) => numbered?.has(place) !== true && !open.has(place) && !orders.has(place);
   const isPassed = (place: string) => has(place) || isOver(place);
-  for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered }))
-    firstBeyond(row, away, { loose, isPassed });
+  for (const { row, away } of rowsBeside(places, { incomplete, loose, numbered })) {
+    let next: string | undefined = row;
+    while (next !== undefined && isPassed(next)) next = loose.next(next, away);
+  }
   // One that was left out of a fix file is still open in the batch that has it.
   for (const lack of lacks) {
     const { from } = lack;
@@ -115,15 +108,4 @@ export function withAddedRows(
     if (found !== undefined && from) all[index] = { ...found, fixTarget: from, isAdded: true };
   }
   return all;
-}
-
-/** Where the order with rows at `places` ends on that side: the first row that it does not have; undefined if that is no loose row. */
-function firstBeyond(
-  row: string,
-  away: Away,
-  { loose, isPassed }: { loose: LooseRows; isPassed: (place: string) => boolean },
-): string | undefined {
-  let at: string | undefined = row;
-  while (at !== undefined && isPassed(at)) at = loose.next(at, away);
-  return at;
 }

@@ -119,6 +119,7 @@ describe('a version of an export', () => {
     for (const recalled of [undefined, 'before']) {
       if (recalled) await it.redis.set(it.keys.recalled, recalled);
       expect(await daemon.claim(it.copy('first'))).toBe('theirs');
+      expect(await daemon.isTheirs(it.copy('first'))).toBe(true);
     }
     await it.redis.set(it.keys.recalled, 'now');
     expect(await daemon.claim(it.copy('first'))).toBe('new');
