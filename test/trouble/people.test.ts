@@ -75,8 +75,12 @@ describe('people', () => {
     const numbers = numbered(40);
     await place.drop('orders.csv', csv(numbers));
     expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['refused']));
-    const { out } = await place.run('batches', 'list', '--json');
-    expect(JSON.parse(out).batches).toMatchObject([{ state: 'finished' }]);
+    // Its report is written after the last outcome.
+    await until('a finished batch', async () => {
+      const { out } = await place.run('batches', 'list', '--json');
+      const { batches } = JSON.parse(out) as { batches: { state: string }[] };
+      return batches.length === 1 && batches[0]?.state === 'finished';
+    });
     isFixed = true;
     expect((await place.run('dead-letters', 'retry', '--yes')).code).toBe(0);
     await until('all orders', () => api.stored.length === 40);

@@ -160,11 +160,14 @@ export async function readLetter(api: ApiContext, id: string): Promise<FullLette
   const [batch, { letters, batches }] = await Promise.all([base.batches.find(name), api.tables()]);
   const row = batches.find(name);
   if (batch === undefined || row === undefined) throw unknownLetter(id);
-  const letter = await letters.find(join(base.config.reports.path, name), name, id);
-  if (letter === undefined) return await readInProgress(id, (await letters.numberOf(id)) ?? '', api);
+  const inReport = () => letters.find(join(base.config.reports.path, name), name, id);
+  // The batch of one in progress may finish in between.
+  const letter =
+    (await inReport()) ?? (await readInProgress(id, (await letters.numberOf(id)) ?? '', api)) ?? (await inReport());
+  if (letter === undefined) throw unknownLetter(id);
   const closings = closingsOf(await base.batches.closings(name));
   const now = await withCorrection(letter, withClosing(letter, closings), name, api);
-  return { id, batch: name, source: batch.source, file: batch.name, ...now };
+  return { id: idOf(name, letter), batch: name, source: batch.source, file: batch.name, ...now };
 }
 
 /** What was changed by whom in a dead letter that is settled while its report is not written again yet. */
@@ -177,11 +180,10 @@ async function withCorrection(before: DeadLetter, now: DeadLetter, batch: string
   return { ...now, closed: { ...from, ...closed, ...correctedIn(before, closed, corrections) } };
 }
 
-async function readInProgress(id: string, number: string, { base }: ApiContext): Promise<FullLetter> {
+async function readInProgress(id: string, number: string, { base }: ApiContext): Promise<FullLetter | undefined> {
   const found = await deadLettersInProgressOf(number, base);
   const letter = found.map((one) => one.letter).find((one) => idOf(one.batch, one) === id);
-  if (letter === undefined) throw unknownLetter(id);
-  return { ...letter, id };
+  return letter && { ...letter, id };
 }
 
 function unknownLetter(id: string): PoSyncError {

@@ -14,3 +14,9 @@ export function splitId(id: string): [batch: string, place: string] {
   const at = id.indexOf('~');
   return at < 0 ? [id, ''] : [id.slice(0, at), id.slice(at + 1)];
 }
+
+/** The order number of an id from before the place was known; undefined of every other id, and without a number. */
+export function numberIn(id: string): string | undefined {
+  const [, place] = splitId(id);
+  return place.startsWith('#') && place.length > 1 ? place.slice(1) : undefined;
+}

@@ -10,7 +10,7 @@ import { readFinished } from '../../report/report.ts';
 import { readResultLines } from '../../report/results.ts';
 import { isNameless } from '../../report/story.ts';
 import { createDeadLetterTable } from './dead-letter-table.ts';
-import { idOf } from './letter-id.ts';
+import { idOf, numberIn } from './letter-id.ts';
 import { createSettledTable, type SettledRow, settledKey } from './settled-table.ts';
 
 /** A report to read; `closings`: what was closed since it was written. */
@@ -110,9 +110,12 @@ function createNameless() {
   return { put, countsOf: (batches: readonly string[]) => batches.map((batch) => counts.get(batch) ?? 0) };
 }
 
-/** The complete dead letter of a report; undefined when it is not there. */
+/** The complete dead letter of a report, also by the id from before its place was known; undefined when it is not there. */
 async function find(folder: string, batch: string, id: string): Promise<DeadLetter | undefined> {
-  for await (const one of lettersIn(folder)) if (idOf(batch, one) === id) return one;
+  const number = numberIn(id);
+  for await (const one of lettersIn(folder)) {
+    if (number === undefined ? idOf(batch, one) === id : one.purchaseOrderNumber === number) return one;
+  }
   return undefined;
 }
 
