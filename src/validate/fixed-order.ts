@@ -103,7 +103,7 @@ export function withAddedRows(
   for (const lack of lacks) {
     const { from } = lack;
     const isThere = all.some((record) => isRowAt(from, record));
-    const index = isThere ? -1 : all.findIndex((one) => isAdded(one) && hasItem(lack, itemOf(one, at)));
+    const index = isThere ? -1 : all.findIndex((one) => isAdded(one) && hasItem(lack, one, at));
     const found = all[index];
     if (found !== undefined && from) all[index] = { ...found, fixTarget: from, isAdded: true };
   }

@@ -97,28 +97,33 @@ function stillLost(lacks: readonly Lack[], records: readonly SourceRecord[], at:
   const lost = lacks.filter((one) => one.kind === 'in-doubt' && one.row === undefined && !isThere(one));
   let others = 0;
   for (const record of records.filter(isAdded)) {
-    const index = lost.findIndex((one) => hasItem(one, itemOf(record, at)));
+    const index = lost.findIndex((one) => hasItem(one, record, at));
     if (index < 0) others += 1;
     else lost.splice(index, 1);
   }
   return lost.filter(({ more, from }) => {
     // With other values, only a person knows whether it is that row, which would stay open.
-    if (from !== undefined && more === 0) return true;
+    if (from !== undefined) return true;
     others -= 1 + more;
     return others < 0;
   });
 }
 
-/** Whether the row that an order may lack has this article and quantity. */
-export function hasItem({ what, more }: Lack, item: string | undefined): boolean {
-  const [, cells = ''] = /\((.*)\) waits for a person$/s.exec(what) ?? [];
-  return more === 0 && item !== undefined && item.split('\n').every((cell) => cells.split(', ').includes(cell));
+/** Whether the row that an order may lack has the article and the quantity of this record in the same columns. */
+export function hasItem({ what, more }: Lack, record: SourceRecord, at: At): boolean {
+  const [, cells = ''] = /^[^"]*(?:"(?:[^"\\]|\\.)*")? \((.*)\) waits for a person$/s.exec(what) ?? [];
+  const was = itemIn(cells.split(', '), at);
+  return more === 0 && was !== undefined && was === itemOf(record, at);
 }
 
 /** Article and quantity of a row as they were written. */
 export function itemOf(record: SourceRecord | undefined, at: At): string | undefined {
-  if (record?.kind !== 'row' || at?.articleCode === undefined || at.quantity === undefined) return undefined;
-  return [record.cells[at.articleCode], record.cells[at.quantity]].map((cell = '') => cell.trim()).join('\n');
+  return record?.kind === 'row' ? itemIn(record.cells, at) : undefined;
+}
+
+function itemIn(cells: readonly string[], at: At): string | undefined {
+  if (at?.articleCode === undefined || at.quantity === undefined) return undefined;
+  return [cells[at.articleCode], cells[at.quantity]].map((cell = '') => cell.trim()).join('\n');
 }
 
 type At = Columns['at'] | undefined;

@@ -244,6 +244,32 @@ describe('an order of several rows', () => {
       expect(meant.sent).toEqual([order('PO-1', ['A-1', 1], ['B-2', 2], ['C-3', 3], ['D-4', 40])]);
     });
 
+    test('is held where another column of the row that was left out has the quantity of an added row', async () => {
+      round = await openFixRound(
+        `${HEADER},PREIS\nPO-1,A-1,1,10\n,B-2,2,20\n,C-3,3,30\n,D-4,4,40\nPO-2,E-5,5,50\n`,
+        ERP,
+      );
+      await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'B-2': 'PO-1', 'C-3': 'PO-1' })));
+      const rest = chosen(['A-1', 'B-2', 'C-3']);
+      const other = await round.drops(withAdded(rest, ['PO-1', 'D-4', '40', '40']));
+      expect(other.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      expect(other.messages[0]).toContain('line 5 of "orders of May.csv" (, D-4, 4, 40) waits for a person');
+    });
+
+    test('is held where rows were added for more than its messages name, until somebody confirms', async () => {
+      const lines = Array.from({ length: 14 }, (_, at) => `,B-${at},${at + 1}\n`);
+      round = await openFixRound(`${HEADER}\nPO-1,A-1,1\n${lines.join('')}PO-2,E-5,5\n`, ERP);
+      await round.drops(textOf(chosen(['A-1', 'B-0'], { 'B-0': 'PO-1' })));
+      const added = lines.slice(1).map((_, at) => ['PO-1', `B-${at + 1}`, `${at < 9 ? at + 2 : at + 200}`]);
+      const other = await round.drops(withAdded(chosen(['A-1', 'B-0']), ...added));
+      expect(other.sent).toEqual([{ 'PO-1': ['2 row-in-doubt'] }]);
+      expect(other.messages[0]).toContain('(, B-10, 11) and 3 more wait for a person');
+      const { header, rows } = rowsOf(round.written().text);
+      const check = header.indexOf('_error_check');
+      const meant = await round.drops(textOf({ header, rows: rows.map((row) => row.with(check, 'confirmed')) }));
+      expect(JSON.stringify(meant.sent)).toContain('{"articleCode":"B-13","quantity":212}');
+    });
+
     test('is held for those that are not in the fix file, also where the next one is', async () => {
       round = await openFixRound(file, ERP);
       await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'B-2': 'PO-1' })));
