@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { iso, withoutStop } from '../core/format.ts';
+import { duration, iso, withoutStop } from '../core/format.ts';
 import { OPERATOR } from '../deliver/circuit-breaker.ts';
 import { pauseAdvice, pauseRemedy } from '../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
@@ -167,9 +167,10 @@ export function deliveryPaused({
   return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, { ...facts, remedy });
 }
 
-/** Delivery resumed after a pause. */
-export function deliveryResumed(facts: CommonFacts & { since: number }): Notice {
-  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.`, facts);
+/** Delivery resumed after a pause. `next`: pauses for its cause repeat, and one is reported again when it lasts so many milliseconds. */
+export function deliveryResumed({ next, ...facts }: CommonFacts & { since: number; next?: number }): Notice {
+  const more = next && ` Pauses for the same cause repeat: the next is reported only if it lasts ${duration(next)}.`;
+  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.${more ?? ''}`, facts);
 }
 
 type Places = { reports: Pick<Config['reports'], 'path'>; admin: Pick<Config['admin'], 'publicUrl'> };

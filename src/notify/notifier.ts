@@ -1,5 +1,6 @@
 import type { Source } from '../config/config.ts';
 import { hideQuery } from '../config/show.ts';
+import { growingWait } from '../core/backoff/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import { needsPerson } from '../deliver/pause-rules.ts';
@@ -23,6 +24,9 @@ export type NotifierDeps = {
 
 /** A shorter pause is not reported. Milliseconds. */
 const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000 };
+/** The third pause for a cause, each within `WITHIN` of the one that was reported before, must last longer, and so on. */
+const REPEATED = { initial: SHORTEST_PAUSE.automatic, max: 600_000 };
+const WITHIN = 3_600_000;
 /** A report that comes later than this is reported as missing. Milliseconds. */
 const SHORTEST_UNSETTLED = 60_000;
 /** After this time, heartbeats have named what a daemon cannot take. Milliseconds. */
@@ -81,8 +85,10 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const [pause] = await deps.breaker.reasons();
   const at = store.time.now();
   if (pause === undefined) {
-    if (await ends(reported, deps)) send(tell.deliveryResumed({ environment, at, since: tell.sinceOf(reported) }));
-    return;
+    const since = tell.sinceOf(reported);
+    if (!(await ends(reported, deps))) return;
+    const next = Math.max(0, ...(await pausesBefore(deps)).filter((one) => one.at >= since).map(({ least }) => least));
+    return send(tell.deliveryResumed({ environment, at, since, ...(next > SHORTEST_PAUSE.automatic && { next }) }));
   }
   const { code, reason, since } = pause;
   // Each cause that a person must end is reported once in a pause. After them, one that ends automatically is reported once.
@@ -90,12 +96,27 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const isOther = before.length > 0 && !needsPerson(pause);
   const which = needsPerson(pause) ? `${PERSON}${code}:` : isOther ? 'paused:ends:' : 'paused:';
   const isKnown = reported.some((field) => field.startsWith(which));
-  if (isKnown || at - since < SHORTEST_PAUSE[code === OPERATOR ? 'operator' : 'automatic']) return;
+  const { times = 0, least = SHORTEST_PAUSE.automatic } =
+    (await pausesBefore(deps)).find((one) => one.code === code) ?? {};
+  if (isKnown || at - since < (code === OPERATOR ? SHORTEST_PAUSE.operator : least)) return;
   if (!(await begins(`${which}${since}`, deps))) return;
+  if (code !== OPERATOR) await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, `${times + 1}:${at}`);
   send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
 }
 
-/** Begins the field of a pause that only a person ends; its code follows. */
+/** The causes of pauses that were reported within the last hour: how often in a row, and how long the next pause must last to be reported. */
+async function pausesBefore({ store: { redis, keys, time } }: NotifierDeps) {
+  const fields = Object.entries(await redis.hgetall(keys.notices));
+  const all = fields.flatMap(([field, value]) => {
+    const [times = 0, at = 0] = value.split(':').map(Number);
+    const code = field.slice(OFTEN.length);
+    return field.startsWith(OFTEN) ? [{ code, times, at, least: growingWait(Math.max(1, times), REPEATED) }] : [];
+  });
+  return all.filter(({ at }) => time.now() - at < WITHIN);
+}
+
+/** Begin the fields of a cause that was reported, and of a pause that only a person ends; its code follows. */
+const OFTEN = 'often:';
 const PERSON = 'paused:person:';
 
 /** A state of batches that is reported once it has lasted `least` milliseconds. */

@@ -102,6 +102,38 @@ describe('a pause', () => {
     expect(two.sent).toEqual([]);
   });
 
+  it('that repeats for the same cause is reported with growing gaps, for another cause at once, and anew an hour later', async () => {
+    const flips = async (code: string, ms: number) => {
+      await two.breaker.trip(code, 'The API answers 401');
+      two.pass(ms);
+      await two.look();
+      await two.breaker.reset();
+      await two.look();
+      two.pass(5_000);
+      const kinds = two.sent.splice(0).map(({ kind, text }) => (text.includes('repeat') ? `${kind}, repeats` : kind));
+      return kinds.join();
+    };
+    const found: string[] = [];
+    for (let i = 0; i < 100; i += 1) found.push(await flips('token-not-accepted', 13_000));
+    expect(found.filter(Boolean)).toEqual(['paused,resumed', 'paused,resumed, repeats']);
+    expect(await flips('http-503', 13_000)).toBe('paused,resumed');
+    expect(await flips('token-not-accepted', 21_000)).toBe('paused,resumed, repeats');
+    expect(await flips('token-not-accepted', 21_000)).toBe('');
+    expect(await flips('token-not-accepted', 601_000)).toBe('paused,resumed, repeats');
+    two.pass(HOUR);
+    expect(await flips('token-not-accepted', 13_000)).toBe('paused,resumed');
+    for (let i = 0; i < 3; i += 1) expect(await operatorPauses()).toEqual(['paused', 'resumed']);
+
+    async function operatorPauses(): Promise<string[]> {
+      await two.breaker.hold('operator', 'paused by mia');
+      two.pass(3_000);
+      await two.look();
+      await two.breaker.release('operator');
+      await two.look();
+      return two.sent.splice(0).map(({ kind }) => kind);
+    }
+  });
+
   it('of an operator is reported after 2 s', async () => {
     await two.breaker.hold('operator', 'paused by mia');
     await two.look();
