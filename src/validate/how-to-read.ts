@@ -1,18 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type Mapping, mappingFor, plainMapping } from '../config/config.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
-import {
-  type DeadLetter,
-  isOfTable,
-  type Lack,
-  lacksIn,
-  placesOf,
-  readingsIn,
-  togetherIn,
-} from '../order/dead-letter.ts';
+import { isOfTable, type Lack, lacksIn, placesOf, readingsIn, togetherIn } from '../order/dead-letter.ts';
 import { type Former, formerOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, asWritten, placeText } from '../order/fixing.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
@@ -21,7 +12,6 @@ import type { Encoding } from '../parse/encoding.ts';
 import { readRecords } from '../parse/formats.ts';
 import { inspectFile, steadily } from '../parse/inspect.ts';
 import type { Inspection } from '../parse/inspection.ts';
-import { createJsonParser } from '../parse/json/json-records.ts';
 import {
   batchNamedIn,
   fixMapping,
@@ -31,6 +21,7 @@ import {
   withoutColumns,
 } from '../parse/read-fix-file.ts';
 import { isNoTable } from '../parse/unreadable.ts';
+import { deadLettersOf, withoutSettled } from './order-places.ts';
 
 /**
  * How to read a file: with the mapping of its source, or a fix file with that of the batch it corrects, whose source is
@@ -82,10 +73,11 @@ export async function howToRead(file: string, source: string, { config, batches 
   const found = (await settled.catch(unlessBroken)) ?? copied;
   // The reports of earlier versions have no copy, and a person may have corrected their fix file in its place.
   const originals = found.header === undefined && found.records.size === 0 ? await written(FIX_FILES) : found;
+  const incomplete = await withoutSettled(originals.incomplete, config.reports.path).catch(unlessBroken);
   const answeredIn = batch.inspection?.answeredIn ?? batch.inspection?.shape;
   return {
     mapping,
-    originals: { ...originals, file: batch.name },
+    originals: { ...originals, file: batch.name, ...(incomplete && { incomplete }) },
     ...(readAs === source ? {} : { readAs }),
     ...(answeredIn && { answeredIn }),
   };
@@ -236,13 +228,6 @@ async function deadLettersIn(
 }
 
 const DOUBTS = ['encoding-unsure', 'spreadsheet-rewrite'];
-
-async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
-  const parser = createJsonParser({ kind: 'list', path: [] });
-  for await (const chunk of createReadStream(path.join(folder, 'dead-letters.json')))
-    for (const { value } of parser.write(chunk as Buffer)) yield value as DeadLetter;
-  for (const { value } of parser.end()) yield value as DeadLetter;
-}
 
 /** What is wrong with the file itself is reported later. */
 function unlessBroken(error: unknown): undefined {

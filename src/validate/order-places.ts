@@ -1,9 +1,13 @@
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
 import { fileTitle } from '../order/batch.ts';
-import type { Lack } from '../order/dead-letter.ts';
+import type { DeadLetter, Lack } from '../order/dead-letter.ts';
+import { placeText } from '../order/fixing.ts';
 import { comparePlaces, isAdded, isRowAt, type SourceRecord } from '../order/record.ts';
 import { shorten } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import type { FixSummary } from '../parse/fix-rows.ts';
+import { createJsonParser } from '../parse/json/json-records.ts';
 import { type Originals, placesIn } from '../parse/read-fix-file.ts';
 
 /**
@@ -137,4 +141,28 @@ export function whereIs(place: string, originals: Originals, named: FixSummary['
   const cells = record?.kind === 'row' ? record.cells.join(', ') : (JSON.stringify(record?.value) ?? '');
   const here = named?.get(place);
   return `${place} of ${fileTitle(originals)} (${shorten(cells, 100)})${here === undefined ? '' : `, here ${here},`}`;
+}
+
+/** What orders lack or may lack, without rows of other batches on which somebody decided there: discarded, or sent as another order. */
+export async function withoutSettled(
+  incomplete: Originals['incomplete'],
+  reports: string,
+): Promise<Originals['incomplete']> {
+  const batches = new Set([...incomplete.values()].flatMap((lacks) => lacks.flatMap(({ from }) => from?.batch ?? [])));
+  const settled = new Set<string>();
+  for (const batch of batches)
+    for await (const { purchaseOrderNumber, closed, location } of deadLettersOf(path.join(reports, batch)))
+      if (purchaseOrderNumber === '' && closed && closed.waitsIn === undefined)
+        settled.add(`${batch} ${placeText(location)}`);
+  const isOpen = ({ from, more }: Lack) =>
+    from === undefined || more > 0 || !settled.has(`${from.batch} ${from.place}`);
+  return new Map([...incomplete].map(([place, lacks]) => [place, lacks.filter(isOpen)]));
+}
+
+/** The dead letters of the report in a folder. */
+export async function* deadLettersOf(folder: string): AsyncGenerator<DeadLetter> {
+  const parser = createJsonParser({ kind: 'list', path: [] });
+  for await (const chunk of createReadStream(path.join(folder, 'dead-letters.json')))
+    for (const { value } of parser.write(chunk as Buffer)) yield value as DeadLetter;
+  for (const { value } of parser.end()) yield value as DeadLetter;
 }

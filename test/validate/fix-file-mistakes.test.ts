@@ -244,6 +244,27 @@ describe('an order of several rows', () => {
       expect(meant.sent).toEqual([order('PO-1', ['A-1', 1], ['B-2', 2], ['C-3', 3], ['D-4', 40])]);
     });
 
+    test.each([
+      [{}, true],
+      [{ waitsIn: '20261122T071500Z-erp-orders-3f2a91c0' }, false],
+    ])(
+      'is sent when the row that was left out is settled in its own report, not while it waits elsewhere: %j',
+      async (end, isSent) => {
+        round = await openFixRound(file, ERP);
+        const list = path.join(round.written().folder, 'dead-letters.json');
+        await round.drops(textOf(chosen(['A-1', 'B-2', 'C-3'], { 'B-2': 'PO-1', 'C-3': 'PO-1' })));
+        const letters = JSON.parse(await readFile(list, 'utf8')) as { location: { line: number } }[];
+        const closed = { at: '2026-11-21T08:00:00.000Z', by: 'discard', ...end };
+        await writeFile(
+          list,
+          JSON.stringify(letters.map((one) => (one.location.line === 5 ? { ...one, closed } : one))),
+        );
+        const again = await round.drops(round.written().text);
+        const sent = order('PO-1', ['A-1', 1], ['B-2', 2], ['C-3', 3]);
+        expect(again.sent).toEqual(isSent ? [sent] : [{ 'PO-1': ['2 row-in-doubt'] }]);
+      },
+    );
+
     test('is held where another column of the row that was left out has the quantity of an added row', async () => {
       round = await openFixRound(
         `${HEADER},PREIS\nPO-1,A-1,1,10\n,B-2,2,20\n,C-3,3,30\n,D-4,4,40\nPO-2,E-5,5,50\n`,
