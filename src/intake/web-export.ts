@@ -8,12 +8,15 @@ import { exportAbsent } from '../log/events/intake.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { download, shownAddress, type Validators } from './download.ts';
+import { type DownloadOrder, download, shownAddress, type Validators } from './download.ts';
 import { type ExportDeps, handOver, type OnRewrite } from './export.ts';
-import { mappingDigest, sha256 } from './export-versions.ts';
+import { type CopiedFile, mappingDigest, sha256 } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
-export type WebExportDeps = Pick<ExportDeps, 'source' | 'spool' | 'clock' | 'log' | 'claim' | 'onReady'> & {
+export type WebExportDeps = Pick<
+  ExportDeps,
+  'source' | 'spool' | 'clock' | 'log' | 'claim' | 'isTheirs' | 'onReady'
+> & {
   /** The complete header value, the connection to the address, and the maximum bytes instead of the general limit. */
   access: { authorization: Secret | undefined; route?: Route; most?: number };
   /** The validators of the last version taken; they survive a restart. */
@@ -51,6 +54,8 @@ export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch
   const loop = createLoop(clock, round);
   const health = createSourceHealth(source, shownAddress(url), clock, log);
   let isAbsent = false;
+  /** The version that another daemon reads, or that nobody may read yet, and our copy of it, which is removed. */
+  let theirs: { validators: Validators; copy: CopiedFile } | undefined;
 
   async function round(): Promise<number> {
     try {
@@ -63,18 +68,15 @@ export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch
   }
 
   async function check(): Promise<void> {
-    const { spool } = deps;
-    const { authorization, most = LIMITS.downloadBytes } = deps.access;
-    const validators = await deps.validators.recall();
-    const { name, timeout, idle } = source;
-    const at = new Date(clock.now());
-    const limits = { timeout, idle, most };
-    const got = await download({ url, source: name, spool, authorization, validators, at, ...limits }, http);
+    if (theirs && !(await deps.isTheirs(theirs.copy))) theirs = undefined;
+    const validators = theirs?.validators ?? (await deps.validators.recall());
+    const got = await download(downloadOf(deps, validators), http);
     reportAbsent(got.kind === 'absent');
     if (got.kind !== 'copy') return;
     const verdict = await handOver(got.copy, deps);
     if (verdict === 'unchanged' && isNewer(got.validators, validators)) onRewrite?.(clock.now());
-    // The daemon that reads it may die, or the version may be known only when the reports were read.
+    // The daemon that reads it may die, or the version may be known only when the reports were read: it is downloaded again then.
+    theirs = verdict === 'theirs' ? { validators: got.validators, copy: got.copy } : undefined;
     if (verdict !== 'theirs') await deps.validators.keep(got.validators);
   }
 
@@ -103,6 +105,16 @@ export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch
       await stopped;
     },
   };
+}
+
+function downloadOf(
+  { source, spool, clock, access }: WebExportDeps,
+  validators: Validators | undefined,
+): DownloadOrder {
+  const { name, path, timeout, idle } = source;
+  const { authorization, most = LIMITS.downloadBytes } = access;
+  const at = new Date(clock.now());
+  return { url: new URL(path), source: name, spool, authorization, validators, at, timeout, idle, most };
 }
 
 function isNewer(now: Validators, before: Validators | undefined): boolean {

@@ -39,6 +39,7 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
   const { log, lines } = capturedLog();
   const copies: ClaimedFile[] = [];
   const known = new Map<string, string>();
+  const versions = { areTheirs: false };
   let kept: Validators | undefined;
   const open = () =>
     openWebExport({
@@ -47,7 +48,9 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
       access: { authorization: new Secret('Bearer let-me-in'), ...(most !== undefined && { most }) },
       clock: systemClock,
       log,
-      claim: async ({ name, sha256 }) => (known.get(name) === sha256 ? 'unchanged' : 'new'),
+      claim: async ({ name, sha256 }) =>
+        versions.areTheirs ? 'theirs' : known.get(name) === sha256 ? 'unchanged' : 'new',
+      isTheirs: async () => versions.areTheirs,
       validators: {
         recall: async () => kept,
         keep: async (validators) => {
@@ -62,6 +65,7 @@ async function openTestExport(answer: Answer, settings: Settings = {}) {
   const resources = stack.move();
   return {
     copies,
+    versions,
     requests,
     lines,
     open,
@@ -142,6 +146,32 @@ describe('an export of a web address', () => {
     await watch.settleOnce();
     await watch.settleOnce();
     expect(it.requests[1]?.headers['if-modified-since']).toBe(at);
+  });
+
+  test('that another daemon reads, or nobody may read yet, is not downloaded again until that changes', async () => {
+    const downloads: string[] = [];
+    const counted = (etag: string): Answer => {
+      const answer = send(ROWS, { etag });
+      return (request, response) => {
+        response.on('finish', () => downloads.push(`${etag} ${response.statusCode}`));
+        answer(request, response);
+      };
+    };
+    await using it = await openTestExport(counted('"1"'));
+    it.versions.areTheirs = true;
+    await using watch = it.open();
+    await watch.settleOnce();
+    await watch.settleOnce();
+    it.listen(counted('"2"'));
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(downloads).toEqual(['"1" 200', '"1" 304', '"2" 200', '"2" 304']);
+    expect([it.copies, await it.spooled()]).toEqual([[], []]);
+    it.versions.areTheirs = false;
+    await watch.settleOnce();
+    await watch.settleOnce();
+    expect(downloads.slice(4)).toEqual(['"2" 200', '"2" 304']);
+    expect(it.copies).toHaveLength(1);
   });
 
   test('with unchanged content creates no batch and leaves no copy', async () => {
