@@ -6,8 +6,15 @@ const { existsSync } = require('node:fs');
 const path = require('node:path');
 
 const name = process.env.PO_SYNC_NAME || 'po-sync';
-const instances = Number(process.env.PO_SYNC_INSTANCES ?? 1);
-const deliveries = Number(process.env.PO_SYNC_DELIVERIES ?? 0);
+const instances = numberIn('PO_SYNC_INSTANCES', 1);
+const deliveries = numberIn('PO_SYNC_DELIVERIES', 0);
+
+/** `usual`: where the variable is empty or not set. */
+function numberIn(variable, usual) {
+  const value = process.env[variable]?.trim() || String(usual);
+  if (/^[0-9]+$/.test(value)) return Number(value);
+  throw new Error(`${variable}: "${value}" is not a number of daemons. Set it to a whole number, or unset it.`);
+}
 
 // `pm2 save` writes the environment of a process to a file. Therefore pm2 gets only the variables that po-sync needs
 // and no secret: set secrets by `PO_SYNC_…_FILE`, which contains a path.

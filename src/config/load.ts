@@ -6,10 +6,10 @@ import { type ConfigProblem, type Finding, pathText } from './problem.ts';
 import { deliveryRule, environmentRule, exposureRule } from './rules/environments.ts';
 import { type Readable, type Ruling, readableParts, type Surroundings, together } from './rules/ruling.ts';
 import { folderRule, mappingRule, sourceRule } from './rules/sources.ts';
-import { configSchema, type Settings } from './schema.ts';
+import { configSchema, port, type Settings } from './schema.ts';
 import { isWebAddress, type SourceSettings } from './source-schema.ts';
 import type { Variables } from './variables.ts';
-import { chooseEnvironment, type Overrides, readOverrides } from './variables.ts';
+import { ADMIN_PORT, chooseEnvironment, FIRST_INSTANCE, INSTANCE, type Overrides, readOverrides } from './variables.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
 type ConfigSource = {
@@ -49,6 +49,7 @@ export function loadConfig({ text, file, env, environment }: ConfigSource): Load
     ...(settings.success ? [] : findingsOf(settings.error.issues, yaml.value)),
     ...ruling.problems,
     ...wrongOverrides,
+    ...(settings.success ? portProblems(settings.data.admin.port, overrides) : []),
     ...chosen.problems,
   ];
   const problems = [...faults, ...findings.map((finding) => placed(finding, file, yaml))].sort(byPlace);
@@ -101,6 +102,17 @@ function resolveConfig(settings: Settings, { file, environment, overrides }: Cir
 /** Daemons that are started with the same variables need different ports, except where 0 takes any free one. */
 function resolvePort(port: number, { adminPort = port, instance = 0 }: Overrides): number {
   return adminPort === 0 ? 0 : adminPort + instance;
+}
+
+/** The number of the instance can lead past the last port. */
+function portProblems(inFile: number, overrides: Overrides): Finding[] {
+  const sum = resolvePort(inFile, overrides);
+  if (port.safeParse(sum).success) return [];
+  const { adminPort, instance = 0 } = overrides;
+  const [path, name] = adminPort === undefined ? [['admin', 'port'], 'admin.port'] : [ADMIN_PORT, ADMIN_PORT];
+  const added = `with ${INSTANCE} and ${FIRST_INSTANCE} added it is ${sum - instance} + ${instance} = ${sum}`;
+  const hint = `set ${name} lower, with a port above it for each further daemon, or to 0 for any free port`;
+  return [{ path, message: `${added}, but the highest port is 65535`, hint }];
 }
 
 /** Without TLS in the address that the variable gives, the keys of TLS mean nothing. */

@@ -9,9 +9,9 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** Variables that override the file, and secrets that are never in it. */
 export const ENVIRONMENT = 'PO_SYNC_ENVIRONMENT';
 export const REDIS_URL = 'PO_SYNC_REDIS_URL';
-const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
-const INSTANCE = 'PO_SYNC_INSTANCE';
-const FIRST_INSTANCE = 'PO_SYNC_FIRST_INSTANCE';
+export const ADMIN_PORT = 'PO_SYNC_ADMIN_PORT';
+export const INSTANCE = 'PO_SYNC_INSTANCE';
+export const FIRST_INSTANCE = 'PO_SYNC_FIRST_INSTANCE';
 /** The variables of the admin port's tokens, by what each token allows. */
 export const ADMIN_TOKENS = {
   operate: 'PO_SYNC_ADMIN_TOKEN',

@@ -328,6 +328,41 @@ describe('variables', () => {
     expect([portOf(0, '0', '7000'), portOf(1, '0', '7000'), portOf(1, '1', '0')]).toEqual([7_000, 7_001, 0]);
   });
 
+  it('refuse a number of daemons in ecosystem.config.cjs that is none; empty counts as not set', () => {
+    const load = createRequire(import.meta.url);
+    const file = load.resolve('../../ecosystem.config.cjs');
+    const appsWith = (variable: string, value: string) => {
+      vi.stubEnv(variable, value);
+      delete load.cache[file];
+      try {
+        return (load(file) as { apps: { instances: number }[] }).apps.map((app) => app.instances);
+      } finally {
+        vi.unstubAllEnvs();
+        delete load.cache[file];
+      }
+    };
+    expect(['', ' ', '0', '3'].map((value) => appsWith('PO_SYNC_DELIVERIES', value))).toEqual([[1], [1], [1], [1, 3]]);
+    expect(['', '2'].map((value) => appsWith('PO_SYNC_INSTANCES', value))).toEqual([[1], [2]]);
+    for (const value of ['x', '1.5', '-1', '2 daemons'])
+      for (const variable of ['PO_SYNC_DELIVERIES', 'PO_SYNC_INSTANCES'])
+        expect(() => appsWith(variable, value)).toThrow(
+          `${variable}: "${value}" is not a number of daemons. Set it to a whole number, or unset it.`,
+        );
+  });
+
+  it('refuse an admin port that passes the last one with the number of the instance, and name what to change', () => {
+    const env = { PO_SYNC_ADMIN_PORT: '65535', PO_SYNC_INSTANCE: '0', PO_SYNC_FIRST_INSTANCE: '1' };
+    const sum =
+      'with PO_SYNC_INSTANCE and PO_SYNC_FIRST_INSTANCE added it is 65535 + 1 = 65536, but the highest port is 65535';
+    const set = (name: string) =>
+      `set ${name} lower, with a port above it for each further daemon, or to 0 for any free port`;
+    expect(problemsIn(LEAST, { env })).toEqual([`PO_SYNC_ADMIN_PORT: ${sum} (${set('PO_SYNC_ADMIN_PORT')})`]);
+    const inFile = problemsIn(withMore('admin: { port: 65535 }'), { env: { PO_SYNC_INSTANCE: '1' } });
+    expect(inFile).toEqual([expect.stringMatching(/^\S+:\d+:\d+ admin\.port: with /)]);
+    expect(inFile[0]).toContain(set('admin.port'));
+    expect(configOf(LEAST, { env: { ...env, PO_SYNC_FIRST_INSTANCE: '0' } }).config.admin.port).toBe(65_535);
+  });
+
   it('that are empty count as not set', () => {
     const { config } = configOf(LEAST, { env: { PO_SYNC_REDIS_URL: '', PO_SYNC_ADMIN_PORT: '' } });
     expect([config.redis, config.admin.port]).toEqual([{}, 9464]);
