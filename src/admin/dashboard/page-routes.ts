@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
-import { delivers } from '../../operate/delivery/pause-delivery.ts';
+import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import { type AdminRequest, type Principal, problemReply, type Reply, type Route } from '../http/route.ts';
@@ -169,7 +169,8 @@ function stateOf(snapshot: Snapshot | undefined): Html {
   const [pause] = status.pauses;
   if (pause) return pausedState(pause);
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
-  if (!status.daemons.some(delivers)) return badge('bad', 'No daemon delivers');
+  const missing = noDelivery(status.daemons);
+  if (missing !== undefined) return badge('bad', missing.replace('no', 'No'));
   return badge('good', 'Delivering');
 }
 

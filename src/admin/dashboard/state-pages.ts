@@ -4,7 +4,7 @@ import { endOf } from '../../deliver/pause-rules.ts';
 import { TWICE_REMEDY, twiceText } from '../../ledger/adopt.ts';
 import { NOTICES_REMEDY, noticesText, type ReceiverTrouble } from '../../notify/outbox.ts';
 import { dismissTexts } from '../../operate/batches/cancel-batch.ts';
-import { delivers } from '../../operate/delivery/pause-delivery.ts';
+import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../../operate/delivery/read-status.ts';
 import { inboxText } from '../../operate/delivery/source-status.ts';
 import { readActions } from '../../operate/operator-context.ts';
@@ -187,7 +187,7 @@ export async function environmentPage({ api, url, mayOperate, back, confirm }: P
   const lines = showConfig(config)
     .split('\n')
     .map((line) => html`${line}\n`);
-  const state = status.daemons.some(delivers) ? 'running' : 'no daemon delivers';
+  const state = noDelivery(status.daemons) ?? 'running';
   const body = html`<h1>Environment ${status.environment}</h1>
 ${facts([
   ['API', html`<code>${status.baseUrl}</code>`],

@@ -22,6 +22,7 @@ import {
   isOftenLost,
   leftWithoutIntake,
   lossText,
+  noDelivery,
   pausedText,
   type ShownPause,
 } from '../../operate/delivery/pause-delivery.ts';
@@ -69,12 +70,11 @@ export function pauseStepsText(pause: EndingPause, now: number): string {
 
 /** Whether delivery runs, or why it is paused and what ends that, or that the running daemons do not deliver. */
 export function deliveryText({ pauses, daemons, now }: Status, start: string, paint: Paint): string {
-  const missing =
-    daemons.some(isBeating) && !daemons.some(delivers)
-      ? [
-          `${paint('bad', 'no daemon delivers')}; start one with ${start} --role delivery, or with your service manager if it runs po-sync`,
-        ]
-      : [];
+  const why = daemons.some(isBeating) ? noDelivery(daemons) : undefined;
+  const step = daemons.some(delivers)
+    ? 'it may have ended'
+    : `start one with ${start} --role delivery, or with your service manager if it runs po-sync`;
+  const missing = why === undefined ? [] : [`${paint('bad', why)}; ${step}`];
   if (pauses.length + missing.length === 0) return daemons.some(isBeating) ? paint('good', 'running') : 'not paused';
   const paused = pauses.map(
     (pause) => `${paint('bad', 'paused')} ${printable(pausedText(pause, now))} (${pauseStepsText(pause, now)})`,

@@ -7,7 +7,7 @@ import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
-import type { LivingDaemon } from '../heartbeat.ts';
+import { isBeating, type LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then sent as a trial. */
@@ -154,6 +154,13 @@ export function lossText({ redisLost = 0, isUnsteady = false }: Losses): string 
 /** Whether a daemon calls the API; one of an earlier version without a role does everything. */
 export function delivers({ role }: Pick<LivingDaemon, 'role'>): boolean {
   return role !== 'intake';
+}
+
+/** Why no daemon of these calls the API; undefined: one does. The heartbeat of one that was killed stays for some seconds. */
+export function noDelivery(daemons: readonly Pick<LivingDaemon, 'role' | 'silentMs'>[]): string | undefined {
+  const serving = daemons.filter(delivers);
+  if (serving.some(isBeating)) return undefined;
+  return serving.length === 0 ? 'no daemon delivers' : 'no daemon that delivers sends a heartbeat';
 }
 
 /** The files that were taken and that wait for a daemon that takes files, which reads them and writes their reports. */

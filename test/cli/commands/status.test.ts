@@ -101,6 +101,10 @@ describe('the status', () => {
     const text = statusText({ ...orders, daemons: daemons('intake') }, { paint: plain, columns: undefined });
     expect(text).toMatch(/delivery +no daemon delivers; start one with po-sync start --role delivery, or with your /);
     expect(text).toContain('a daemon that delivers; none is running');
+    const killed = [...daemons('intake'), ...daemons('delivery').map((one) => ({ ...one, silentMs: 500 }))];
+    expect(statusText({ ...orders, daemons: killed }, { paint: plain, columns: undefined })).toMatch(
+      /delivery +no daemon that delivers sends a heartbeat; it may have ended\n +daemons +1 running, 1 may have ended: /,
+    );
     expect(
       [undefined, 'delivery', 'intake'].map((role) => needsPerson({ ...orders, daemons: daemons(role as never) })),
     ).toEqual([false, false, true]);

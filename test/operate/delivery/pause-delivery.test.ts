@@ -7,6 +7,7 @@ import { endOf } from '../../../src/deliver/pause-rules.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import {
+  noDelivery,
   pauseDelivery,
   pausedText,
   pauseJson,
@@ -243,4 +244,18 @@ it.each([
 ])('after a resume, what is said of a pause %s stays right', (code, reasons, text) => {
   const pauses = reasons.map((reason) => ({ since: 0, held: false, code, reason }));
   expect(resumedText({ pauses })).toEqual(text);
+});
+
+it('says that no daemon delivers, or that none of those that do sends a heartbeat', () => {
+  const intake = { role: 'intake' } as const;
+  const killed = { role: 'delivery', silentMs: 200 } as const;
+  expect(
+    [[], [intake], [intake, killed], [killed, intake, { role: 'delivery' as const }], [{}]].map(noDelivery),
+  ).toEqual([
+    'no daemon delivers',
+    'no daemon delivers',
+    'no daemon that delivers sends a heartbeat',
+    undefined,
+    undefined,
+  ]);
 });
