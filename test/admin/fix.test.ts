@@ -711,6 +711,19 @@ it('the form names its box where the fix file has a cell', async () => {
   expect(form).not.toMatch(/write confirmed|_error_check/);
 });
 
+it('the box of a row with two doubts says that it answers both', async () => {
+  const boxOf = async (name: string, rows: string) => {
+    const ids = await drop(name, `${HEAD},status\n${rows}PO-198,NEW,A,1,\n`);
+    return /<label class="check">[^>]*> This row is correct[^<]*/.exec(
+      plain((await person.page(pathOf(ids.get('PO-197')))).text),
+    )?.[0];
+  };
+  expect(await boxOf('two-doubts.csv', 'PO-197,NEW,A,1,cancelled\n,NEW,H-3,4,\n')).toMatch(
+    /as 1000 or 1\. Here it answers 2 messages: (?:a row of this order may be missing: line 3 \S[^;]*|"cancelled" says that this is no longer wanted|; ){3}$/,
+  );
+  expect(await boxOf('one-doubt.csv', 'PO-197,NEW,A,1,cancelled\n')).toMatch(/as 1000 or 1$/);
+});
+
 it('cells of a JSON order keep their types, and a missing value can be added', async () => {
   const orders = [
     {

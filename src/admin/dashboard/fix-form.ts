@@ -10,7 +10,7 @@ import { type Html, html, localTimes, timeText, visible } from '../../report/pag
 import type { FullLetter } from '../api/dead-letter-routes.ts';
 import { type CorrectionView, readCorrections } from '../api/fix-routes.ts';
 import type { PageRequest } from './frame.ts';
-import { CORRECT_AS_IT_IS, inForm, LEAVE_OUT } from './letter-message.ts';
+import { answersText, CORRECT_AS_IT_IS, inForm, LEAVE_OUT } from './letter-message.ts';
 import { badge, batchPath, letterPath, link, sameContentNote, table } from './parts.ts';
 
 /** What a person entered, and what came of it. `isSent`: it was to be sent. `compare`: the values next to those that were sent, where it came too late. */
@@ -177,7 +177,7 @@ function rowPart(
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
 ${leaving}
-${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
+${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1${answersText(found.map(({ message }) => message))}</label>` : undefined}
 </fieldset>`;
 }
 

@@ -37,6 +37,14 @@ export function inForm(message: string, number: string): string {
     .replace(/write confirmed into _error_check( of the fix file)?/g, `check "${CORRECT_AS_IT_IS}"`);
 }
 
+/** Which messages of a row its box answers, where that are several: each of them, also for one that a person may have missed. */
+export function answersText(messages: readonly string[]): string {
+  const answered = messages.filter((message) => message.includes(`check "${CORRECT_AS_IT_IS}"`));
+  if (answered.length < 2) return '';
+  const shorts = answered.map((message) => /^.{0,160}?(?=; |\. |$)/s.exec(message)?.[0] ?? `${message.slice(0, 159)}…`);
+  return `. Here it answers ${count(answered.length)} messages: ${shorts.join('; ')}`;
+}
+
 type Shown = { purchaseOrderNumber: string; field?: string; message: string; items?: string; already?: string };
 
 /** What is wrong with one order of a list, its items, and that another file has it. */
