@@ -127,6 +127,8 @@ export type OperatorAction = {
     | 'rebuilt'
     | 'corrected'
     | 'sent again unchanged';
+  /** The attempt that it follows: when the order is accepted, its entry is gone, and its report has only the first outcome. */
+  after?: PastAttempt;
 };
 
 /**

@@ -17,7 +17,7 @@ import {
 } from './entry.ts';
 import { createFollowers } from './followers.ts';
 import { type LedgerIdentity, runCounting } from './identity.ts';
-import { createOperatorActions } from './operator-actions.ts';
+import { actionOn, createOperatorActions } from './operator-actions.ts';
 import { createSpellings } from './spellings.ts';
 import { type Step, SWEEP_AFTER } from './state-machine/step.ts';
 
@@ -71,7 +71,7 @@ export function createLedger(deps: LedgerDeps) {
   ): Promise<boolean> {
     const change = changeOf(entry, step, followers);
     if (change === undefined) return false;
-    const isDone = await commit({ ...change, ...rows, ...(operatorAction === undefined ? {} : { operatorAction }) });
+    const isDone = await commit({ ...change, ...rows, ...actionOn(entry, operatorAction) });
     if (isDone && change.outcome !== undefined) onOutcome?.(entry.batch, change.outcome, 1, change.at ?? 0, entry);
     return isDone;
   }

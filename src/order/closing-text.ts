@@ -80,3 +80,8 @@ function endInBatch({ by, who, batch }: End): string {
   const how = by === 'rebuilt' ? closingWord(by) : by;
   return `${how}${who === undefined ? '' : ` by ${who}`}${batch === undefined ? '' : `, batch ${batch}`}`;
 }
+
+/** The answer of the API as it came: a line, or none where there was no answer. */
+export function answerLines({ httpStatus, response }: { httpStatus?: number; response?: string }): string[] {
+  return httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
+}

@@ -591,3 +591,39 @@ it('status and the page of sources name each file that waits in an inbox, with t
   });
   expect(text).toMatch(/1 file not taken yet.*&lt;b&gt;/);
 });
+
+it('the history of an order has the answer to each attempt that a person started, also when it is accepted or discarded', async () => {
+  const refusal = { kind: 'answer', status: 400, orders: ['PO-1', 'PO-2'] };
+  const first = { ...refusal, message: 'articleCode A is not ready', attempts: '1' };
+  const second = { ...refusal, message: 'articleCode A is blocked', attempts: '2' };
+  await using place = await openWorkplace({ faults: { faults: [first, second] } });
+  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\nPO-2,NEW,A,1\n`);
+  await place.run(['start', '--once']);
+  const retry = async (...which: string[]) => {
+    await place.run(['dead-letters', 'retry', ...which, '--yes']);
+    await place.run(['start', '--once']);
+    return (await place.run(['explain', 'PO-1'])).out;
+  };
+  expect(await retry('--kind', 'refused')).toMatch(
+    /refused after 1 attempt: articleCode A is not ready\n.* retried by [\s\S]*refused after 2 attempts: articleCode A is blocked\n +HTTP 400 \{.*is blocked/,
+  );
+  const text = await retry('--order', 'PO-1');
+  expect(text).toMatch(
+    /refused after 1 attempt: articleCode A is not ready\n.* retried by \S+\n.* attempt 2: articleCode A is blocked \(HTTP 400\)\n.* retried by \S+\n.*accepted by/,
+  );
+  expect(text.match(/not ready/g)).toHaveLength(1);
+  const { operatorActions } = JSON.parse((await place.run(['explain', 'PO-1', '--json'])).out);
+  expect(operatorActions).toMatchObject([
+    { what: 'retried', after: { attempt: 1, httpStatus: 400 } },
+    { what: 'retried', after: { attempt: 2, at: expect.stringMatching(/Z$/), message: 'articleCode A is blocked' } },
+  ]);
+  await place.run(['dead-letters', 'discard', '--order', 'PO-2', '--yes']);
+  expect((await place.run(['explain', 'PO-2'])).out).toMatch(
+    /retried by \S+\n.* attempt 2: articleCode A is blocked \(HTTP 400\)\n.*discarded by/,
+  );
+  const person = await openOperator(place, place.start(['start']));
+  const page = (await person.page('/order?number=PO-1')).text;
+  expect(page).toContain('attempt 2: articleCode A is blocked (HTTP 400)');
+  expect(page.match(/not ready/g)).toHaveLength(1);
+  expect(page).not.toContain('tried again automatically');
+});

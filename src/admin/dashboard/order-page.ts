@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, outcomeWord, plainPause, plainReason } from '../../core/format.ts';
+import { attemptsOf } from '../../ledger/operator-actions.ts';
 import {
   type Appearance,
   firstLine,
@@ -181,14 +182,12 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
   const { accepted, open, appearances } = history;
   // Before its outcome no report says where an order came from.
   const taken = open && appearances.every(({ batch }) => batch !== open.batch) ? [takenEvent(open, history)] : [];
-  const attempts = (open?.history ?? []).map(({ at, attempt, message, httpStatus }) => ({
+  const attempts = attemptsOf(history).map(({ at, attempt, message, httpStatus }) => ({
     at: iso(at),
     text: html`attempt ${attempt}: ${plainReason(message)}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`,
   }));
-  const isReported = appearances.some(
-    ({ batch, result }) => batch === accepted?.batch && result.outcome === 'accepted',
-  );
-  const done = accepted && !isReported ? [acceptedEvent(accepted, appearances)] : [];
+  const isReported = appearances.some((one) => one.batch === accepted?.batch && one.result.outcome === 'accepted');
+  const done = accepted && !isReported ? [acceptedEvent(accepted, history)] : [];
   const people = otherActions(history).map((action) => ({ at: iso(action.at), text: html`${actionText(action)}` }));
   const without = (history.leftOut ?? []).map((one) => ({ at: one.startedAt, text: html`${leftOutEvent(one).text}` }));
   const inFiles = appearances.flatMap((one) => appearanceEvents(one, history));
@@ -204,26 +203,27 @@ function takenEvent({ takenAt, batch, file, line, content, by }: OpenOrder, hist
   return { at: iso(takenAt), text };
 }
 
-function acceptedEvent(accepted: NonNullable<OrderHistory['accepted']>, among: readonly Appearance[]): HistoryEvent {
+function acceptedEvent(accepted: NonNullable<OrderHistory['accepted']>, history: OrderHistory): HistoryEvent {
   const { at, attempts, batch, by } = accepted;
-  const text = html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}${failedBefore(attempts, among)}`;
+  const text = html`accepted by the API${batch === undefined ? ': its list shows it' : handedIn(by)}${failedBefore(attempts, history)}`;
   return { at: iso(at), text };
 }
 
 /** After its acceptance, the ledger keeps only the number of attempts. Those that were answered for good are events themselves. */
-function failedBefore(attempts: number, appearances: readonly Appearance[]): Html | undefined {
+function failedBefore(attempts: number, history: OrderHistory): Html | undefined {
   if (attempts < 2) return undefined;
-  const shown = appearances.filter(({ result }) => needsPerson(result.outcome) && result.attempts > 0).length;
-  if (attempts - 1 <= shown) return html`${onAttempt(attempts, appearances)}`;
+  const { appearances } = history;
+  const answered = appearances.filter(({ result }) => needsPerson(result.outcome) && result.attempts > 0);
+  if (attempts - 1 <= answered.length + attemptsOf(history).length) return html`${onAttempt(attempts, appearances)}`;
   return html` on attempt ${attempts}: at first the API did not answer or could not take it, and po-sync tried again automatically. Pauses of the last hour are on the page ${link('/', 'Overview')}.`;
 }
 
 function appearanceEvents(appearance: Appearance, history: OrderHistory): HistoryEvent[] {
-  const { content, appearances, operatorActions } = history;
+  const { content, operatorActions } = history;
   const { batch, file, startedAt, by, result, deadLetter, sentAs } = appearance;
   const where = html`in ${fileLink(appearance, filesOf(history))}${lineText(appearance, content)}${handedIn(by)}`;
   const taken = { at: startedAt, text: where };
-  const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, appearances) : undefined;
+  const tried = result.outcome === 'accepted' ? failedBefore(result.attempts, history) : undefined;
   const outcome = html`${outcomeWord(result.outcome)}${result.message === '' ? tried : `: ${inForm(result.message, result.purchaseOrderNumber)}`}`;
   // A dead letter of a batch in progress has no page: its rows are known with the report.
   const hasPage = deadLetter !== undefined && result.line > 0;

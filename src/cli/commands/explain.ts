@@ -1,6 +1,7 @@
 import { type Config, mappingFor } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
+import { attemptsOf } from '../../ledger/operator-actions.ts';
 import { checkList } from '../../operate/delivery/api-list.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
 import {
@@ -25,7 +26,7 @@ import {
 import { createFileSearch } from '../../operate/orders/file-search.ts';
 import { findInFile } from '../../operate/orders/find-in-file.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
-import { actionText, changeTexts, closedAsEvent } from '../../order/closing-text.ts';
+import { actionText, answerLines, changeTexts, closedAsEvent } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
 import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
@@ -162,7 +163,8 @@ function eventsOf(history: OrderHistory): HistoryEvent[] {
     ...otherActions(history).map((action) => ({ at: action.at, text: actionText(action) })),
     ...appearances.map((one) => takenEvent(one, history)),
     ...(open === undefined || isReported(open.batch) ? [] : [openEvent(open)]),
-    ...(open === undefined ? [] : [...open.history.map(attemptEvent), ...endOfAttempts(open, history)]),
+    ...attemptsOf(history).map(attemptEvent),
+    ...(open === undefined ? [] : endOfAttempts(open, history)),
     ...appearances.flatMap((one) => outcomeEvents(one, history)),
     ...(accepted === undefined || isReported(accepted.batch) ? [] : [acceptedEvent(accepted, appearances)]),
     ...(history.leftOut ?? []).map(leftOutEvent),
@@ -193,15 +195,16 @@ function outcomeEvents({ startedAt, result, deadLetter }: Appearance, history: O
   const again = outcome === 'accepted' ? onAttempt(attempts, all) : '';
   const times = again || (isNamed ? '' : ` after ${counted(attempts, 'attempt')}`);
   const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
-  const more = deadLetter ? { more: detailsOf(deadLetter) } : {};
+  const more = deadLetter ? { more: detailsOf(deadLetter, attempts) } : {};
   const text = `${outcomeWord(outcome)}${times}${reason}`;
   // The file repeats an order that had this outcome before it came.
   const event = deadLetter && at < takenAt ? { at: takenAt, text: `not sent: already ${text}` } : { at, text, ...more };
   return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), all)] : [])];
 }
 
-function detailsOf({ problems = [], httpStatus, response, payload, known }: DeadLetter): string[] {
-  const answer = httpStatus === undefined ? [] : [`HTTP ${httpStatus}${response === undefined ? '' : ` ${response}`}`];
+/** `ofAttempt`: the dead letter has the last answer, which may be that of a later attempt. */
+function detailsOf({ problems = [], payload, known, ...letter }: DeadLetter, ofAttempt: number): string[] {
+  const answer = letter.attempts === ofAttempt ? answerLines(letter) : [];
   const wrong = problems.map(({ line, field, value, message }) => {
     if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText({ field, message })}`;
     return `line ${line}, ${field === '' ? '' : `${field} `}"${value}": ${message}`;
@@ -228,11 +231,12 @@ function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): Histor
 }
 
 /** How an order ended that a person had sent again: its report has only the first outcome. */
-function endOfAttempts({ attempts, history }: OpenOrder, { state, appearances }: OrderHistory): HistoryEvent[] {
+function endOfAttempts({ attempts, history, answer }: OpenOrder, { state, appearances }: OrderHistory): HistoryEvent[] {
   const last = history.at(-1);
   const isReported = appearances.some(({ result }) => result.attempts === attempts);
   if (last === undefined || isReported || (state !== 'refused' && state !== 'failed')) return [];
-  return [{ at: last.at, text: `${outcomeWord(state)} after ${counted(attempts, 'attempt')}: ${last.message}` }];
+  const text = `${outcomeWord(state)} after ${counted(attempts, 'attempt')}: ${last.message}`;
+  return [{ at: last.at, text, more: answerLines(answer ?? {}) }];
 }
 
 function acceptedEvent(

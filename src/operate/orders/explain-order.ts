@@ -1,6 +1,7 @@
 import { iso, outcomeWord } from '../../core/format.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, EntryState, OperatorAction, PastAttempt } from '../../ledger/entry.ts';
+import { actionJson, dated } from '../../ledger/operator-actions.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { closingWord } from '../../order/closing-text.ts';
 import type { Closed } from '../../order/dead-letter.ts';
@@ -242,8 +243,8 @@ export function historyJson({ accepted, open, operatorActions, ...rest }: OrderH
       maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
       nextAt: open.nextAt && iso(open.nextAt),
       waitsFor: { ...open.waitsFor, ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }) },
-      history: open.history.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
+      history: open.history.map(dated),
     },
-    operatorActions: operatorActions.map((action) => ({ ...action, at: iso(action.at) })),
+    operatorActions: operatorActions.map(actionJson),
   };
 }
