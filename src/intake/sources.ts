@@ -4,7 +4,7 @@ import { DIRECT, type Network } from '../config/network.ts';
 import type { Secret } from '../config/secret.ts';
 import { isWebAddress } from '../config/source-schema.ts';
 import { oneAtATime } from '../core/semaphore.ts';
-import { requireOneAddress } from '../ledger/environment-ledger.ts';
+import { keepPause, requireOneAddress } from '../ledger/environment-ledger.ts';
 import { leftClaims, leftCopies } from './claim.ts';
 import { markInboxes } from './environment-marker.ts';
 import { createExport } from './export.ts';
@@ -32,6 +32,7 @@ export async function openSources(deps: SourcesDeps) {
   const versions = createExportVersions(deps);
   const reader = createClaimedFileReader({ ...deps, versions });
   const inboxes = config.sources.filter((source) => source.type === 'inbox');
+  await keepPause(config, deps);
   await requireOneAddress(config, deps);
   const marked = await markInboxes(inboxes, deps);
   const exports = config.sources.filter((source) => source.type === 'export');

@@ -7,7 +7,7 @@ import { orders } from '../core/format.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { Outcome } from '../order/outcome.ts';
 import type { Redis } from '../redis/connect.ts';
-import { type Keys, keysAt } from '../redis/keys.ts';
+import { type Keys, keysAt, PERSONS_PAUSE } from '../redis/keys.ts';
 import { type Context, hasPrivateRedis } from '../redis/store.ts';
 import { type Batches, createBatches } from './batches/batches.ts';
 import { type Entry, sendingSpan } from './entry.ts';
@@ -68,6 +68,15 @@ export async function willNoticeLoss(config: Config, { redis, keys }: { redis: R
 export async function requireOneAddress(...of: Parameters<typeof waitingElsewhere>): Promise<void> {
   const [first] = await waitingElsewhere(...of);
   if (first) throw ordersElsewhere(of[0].environment, first.orders, first.file);
+}
+
+/** Takes over the pause of a person from a former address where the environment has a new one: it lasts until somebody ends it. */
+export async function keepPause(...[config, { redis, keys }]: Parameters<typeof waitingElsewhere>): Promise<void> {
+  if ((await redis.hexists(keys.identity, 'epoch')) > 0) return;
+  for (const { breaker } of await keysElsewhere(config, keys)) {
+    const pause = await redis.hget(breaker, PERSONS_PAUSE);
+    if (pause !== null) await redis.hsetnx(keys.breaker, PERSONS_PAUSE, pause);
+  }
 }
 
 /** How many orders of the environment wait in its ledger of each other address, and the file that stands for that ledger. */

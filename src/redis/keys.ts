@@ -4,6 +4,9 @@ import { textHash } from '../order/digest.ts';
 /** Settled orders are kept in this many hashes: each small enough to stay packed, few enough to share their overhead. */
 export const BUCKETS = 65_536;
 
+/** The field of `breaker` that has the pause of a person. */
+export const PERSONS_PAUSE = 'hold:operator';
+
 /** Every Redis key of one environment at one API address; the braces keep those of the address on one cluster node. */
 export type Keys = ReturnType<typeof keysOf>;
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
@@ -245,4 +245,27 @@ it('after the API has another address, the metric of dead letters agrees with st
   expect((await page(`/batches/${batch}`)).text).toContain('q.csv');
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
+it('a pause of a person lasts at a new address of the API, also without the ledger of the former one', async () => {
+  await using place = await openWorkplace();
+  const runUntilItWaits = async () => {
+    const daemon = place.start(['start']);
+    await until('the order waits', async () => (await json(place, 'status')).queue.unsettledOrders === 1);
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+  };
+  await place.run(['pause', '--reason', 'do not send']);
+  await place.drop('waits.csv', table('PO-1,NEW,A,1'));
+  await runUntilItWaits();
+  await move(place);
+  const { code, err } = await place.run(['start', '--once']);
+  expect([code, err]).toEqual([1, expect.stringContaining('to the address that baseUrl had before')]);
+  await rm(/remove (\S+\.json):/.exec(err.replace(/\s+/g, ' '))?.[1] ?? '');
+  await runUntilItWaits();
+  expect((await json(place, 'status')).pauses).toMatchObject([{ reason: expect.stringContaining('do not send') }]);
+  expect(place.stored().size).toBe(0);
+  await place.run(['resume']);
+  expect((await place.run(['start', '--once'])).code).toBe(0);
+  expect([...place.stored()]).toEqual([['PO-1', 1]]);
 });

@@ -157,9 +157,9 @@ export type FullLetter = DeadLetter & { id: string; batch: string; source: strin
 export async function readLetter(api: ApiContext, id: string): Promise<FullLetter> {
   const { base } = api;
   const [name] = splitId(id);
-  const [batch, { letters, batches }] = await Promise.all([base.batches.find(name), api.tables()]);
-  const row = batches.find(name);
-  if (batch === undefined || row === undefined) throw unknownLetter(id);
+  // The table of batches may not have it yet.
+  const [batch, { letters }] = await Promise.all([base.batches.find(name), api.tables()]);
+  if (batch === undefined) throw unknownLetter(id);
   const inReport = () => letters.find(join(base.config.reports.path, name), name, id);
   // The batch of one in progress may finish in between.
   const letter =
