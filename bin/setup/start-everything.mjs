@@ -98,12 +98,12 @@ async function watch(root, say, stop, { daemon, sandbox, env, shown, note }) {
   });
   const failure = await Promise.race([
     stop.asked.then(() => undefined),
-    daemon.ended.then((code) => `the daemon ended unexpectedly (${code})`),
-    sandbox.ended.then((code) => `the sandbox ended unexpectedly (${code})`),
+    daemon.ended.then((code) => `the daemon ended unexpectedly (${code}); see data/daemon.log`),
+    sandbox.ended.then((code) => `the sandbox ended unexpectedly (${code}); see data/sandbox.log`),
   ]);
   watching.abort();
   await reporting;
-  if (failure && !stop.signal.aborted) throw new SetupFailure(`${failure}; see the messages above and data/daemon.log`);
+  if (failure && !stop.signal.aborted) throw new SetupFailure(failure);
 }
 
 /** What orders wait for, as `status` knows it; nothing if it cannot say. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, link, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -96,7 +96,7 @@ export type LedgerOwner = { ledger: string; host: string; data: string };
 export async function markLedger(folder: string, own: LedgerOwner): Promise<string | undefined> {
   const found = await ledgerOwnerOf(folder);
   if (found === undefined) await writeLedger(folder, own);
-  else if (!mayTake(found, own)) throw ofAnotherLedger(folder, found);
+  else if (!mayTake(found, own)) throw ofAnotherLedger(folder, found, own);
   return found?.ledger === own.ledger ? undefined : found?.ledger;
 }
 
@@ -113,7 +113,7 @@ function writeLedger(folder: string, own: LedgerOwner): Promise<void> {
 /** The error of `markLedger`, without marking anything; undefined when the inbox is free or our own. */
 export async function foreignLedger(folder: string, own: LedgerOwner): Promise<PoSyncError | undefined> {
   const found = await ledgerOwnerOf(folder);
-  return found === undefined || mayTake(found, own) ? undefined : ofAnotherLedger(folder, found);
+  return found === undefined || mayTake(found, own) ? undefined : ofAnotherLedger(folder, found, own);
 }
 
 async function ledgerOwnerOf(folder: string): Promise<LedgerOwner | undefined> {
@@ -125,11 +125,15 @@ function mayTake(found: LedgerOwner, own: LedgerOwner): boolean {
   return found.ledger === own.ledger || (found.host === own.host && found.data === own.data);
 }
 
-function ofAnotherLedger(folder: string, found: LedgerOwner): PoSyncError {
+function ofAnotherLedger(folder: string, found: LedgerOwner, own: LedgerOwner): PoSyncError {
   const marker = path.join(folder, LEDGER_MARKER);
   const where = `${found.data} on ${found.host}`;
+  const back =
+    found.host === own.host
+      ? `If this is the same po-sync, set data back to ${found.data}, or move that folder to ${own.data}. `
+      : '';
   return new PoSyncError('inbox-of-another-ledger', `The inbox ${folder} belongs to the ledger of ${where}.`, {
-    remedy: `All hosts that share an inbox need the same Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
+    remedy: `${back}All hosts that share an inbox need the same Redis: set redis.url. If ${found.host} no longer uses it, remove ${marker}.`,
     facts: { folder, host: found.host, data: found.data },
   });
 }
@@ -166,7 +170,11 @@ async function markerText(marker: string, folder: string): Promise<string | unde
     if (controlCharacterIn(text) === undefined) return text;
   } catch (error) {
     if (['file-missing', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-    if (codeOf(error) !== 'not-a-file') throw error instanceof PoSyncError ? error : folderError(error, folder);
+    if (codeOf(error) !== 'not-a-file') {
+      // What is in a folder that cannot be entered cannot be read either.
+      await access(folder, constants.X_OK).catch((shut: unknown) => Promise.reject(folderError(shut, folder)));
+      throw error instanceof PoSyncError ? error : folderError(error, folder);
+    }
   }
   throw invalidMarker(marker);
 }

@@ -75,7 +75,7 @@ export const FILES_NAMED = 3;
 /** What a person has to know of a file whose content an earlier batch had. */
 export function sameContentText({ batch, name, at }: { batch: string; name: string; at: number }): string {
   const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Its orders that need a person were reported there. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
+  return `The same content was read before, as ${batchTitle(batch, name)} on ${time} UTC. Orders that need a person may have been reported there, too. Before you correct one here, see in that report whether it was settled; if it was, discard the one of this file.`;
 }
 
 /** Orders that a warning names. */

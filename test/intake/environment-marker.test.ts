@@ -48,6 +48,11 @@ test('an inbox belongs to the first ledger that marks it; the host and folder th
     message: expect.stringContaining('belongs to the ledger of /srv/data on one'),
     remedy: expect.stringContaining('set redis.url'),
   });
+  await expect(markLedger(folder.path, { ledger: 'b', host: 'one', data: '/srv/new' })).rejects.toMatchObject({
+    remedy: expect.stringMatching(
+      /^If this is the same po-sync, set data back to \/srv\/data, or move that folder to \/srv\/new\. All/,
+    ),
+  });
   // The marker names the one before until the new one knows of it.
   const next = { ...first, ledger: 'c' };
   expect([await markLedger(folder.path, next), await markLedger(folder.path, next)]).toEqual(['a', 'a']);

@@ -18,7 +18,7 @@ export function batchPath(batch: string): string {
 
 /** As `sameContentText`, with a link and the reader's time. */
 export function sameContentNote({ batch, name, at }: { batch: string; name: string; at: number }): Html {
-  return html`<p class="box bad">The same content was read before, as ${link(batchPath(batch), name)} on ${timeText(iso(at))}. Its orders that need a person were reported there. Before you correct this one, see there whether it was settled; if it was, discard it here.</p>`;
+  return html`<p class="box bad">The same content was read before, as ${link(batchPath(batch), name)} on ${timeText(iso(at))}. Orders that need a person may have been reported there, too. Before you correct this one, see there whether it was settled; if it was, discard it here.</p>`;
 }
 
 /** A file that a page names. */

@@ -97,7 +97,10 @@ async function generatedCredentials(
   if (file !== undefined && kept === null && !isWritten(file, text, stored === undefined)) {
     return generatedCredentials(environment, folder, shell);
   }
-  if (file !== undefined) shell.err(`Generated credentials: ${file}. Load them into a shell with: . ${file}\n`);
+  if (file !== undefined)
+    shell.err(
+      `${kept === null ? 'Generated credentials' : 'Credentials, as before'}: ${file}. Load them into a shell with: . ${file}\n`,
+    );
   if (shell.isTTY) shell.err(`Client ID: ${made.clientId}\nClient secret: ${made.clientSecret}\n`);
   return made;
 }

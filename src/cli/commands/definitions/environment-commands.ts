@@ -205,7 +205,8 @@ export const DAEMON_COMMANDS: readonly CommandDefinition[] = [
   },
   {
     name: 'sandbox',
-    summary: 'Run the reference Purchase-Order API for trials and rehearsals.',
+    summary:
+      'Run the reference Purchase-Order API for trials and rehearsals: staging, unless --environment names another one.',
     options: SANDBOX_OPTIONS,
     examples: ['po-sync sandbox', 'po-sync sandbox --environment staging --port 8081 --record'],
     exits: [
