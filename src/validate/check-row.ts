@@ -11,7 +11,7 @@ import type { Columns, Field } from '../parse/columns.ts';
 import { type MissingCell, withMissing } from '../parse/csv/moved-cells.ts';
 import { isTotalLabel, totalLabelIn } from '../parse/csv/total-rows.ts';
 import type { TableReading } from '../parse/inspection.ts';
-import { columnNumbers, doubtProblems, type Fault, problemOf, totalsRow } from './problem.ts';
+import { columnNumbers, doubtProblems, type Fault, problemOf, totalsRow, withOthers } from './problem.ts';
 import { isOnlyDone, type SaidInRow, watchSaid } from './said-beside.ts';
 
 /** One row of a table, or one object without items, read as one line of an order. `item` is there when nothing is wrong. */
@@ -112,7 +112,8 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
       );
   if (said !== undefined) {
     const { header } = table.columns;
-    problems.push(problemOf(said.code, record.place, header[said.column] ?? '', record.cells[said.column] ?? ''));
+    const cell = (column: number): [string, string] => [header[column] ?? '', record.cells[column] ?? ''];
+    problems.push(withOthers(problemOf(said.code, record.place, ...cell(said.column)), said.others.map(cell)));
   }
   const loose = total && (quantity === '' || total.field === 'quantity') ? undefined : looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules, problems)];

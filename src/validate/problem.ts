@@ -61,6 +61,13 @@ export function problemOf(fault: Fault, place: Place, field: string, value: stri
   };
 }
 
+/** The problem of a row that says more in other cells: what confirms the row confirms them, too. */
+export function withOthers(problem: Problem, cells: readonly [name: string, value: string][]): Problem {
+  if (cells.length === 0) return problem;
+  const named = cells.map(([name, value]) => `${JSON.stringify(shorten(value, 60))} in ${name}`).join(' and ');
+  return { ...problem, message: `${problem.message}. Look at ${named}, too: what confirms the row confirms that` };
+}
+
 const XLSX_FORM = ' The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again.';
 
 /** The problems of a record of a fix file whose values have two readings. */

@@ -115,8 +115,9 @@ export function isStatusName(name: string): boolean {
   return kind === 'status' || kind === 'otherStatus';
 }
 
-/** Says what a row says in the columns beside its fields; undefined if that is nothing against it. */
-export type SaidInRow = (cells: readonly string[], quantity: string) => { code: Said; column: number } | undefined;
+/** What a row says in the columns beside its fields; undefined if that is nothing against it. `others`: columns that say something, too. */
+export type SaidInRow = (cells: readonly string[], quantity: string) => SaidInCell | undefined;
+type SaidInCell = { code: Said; column: number; others: number[] };
 
 /** Looks at the columns of a table that can say something, without those that are read, and at those of `calledOff`. */
 export function watchSaid(header: readonly string[], at: object, mapping: Mapping): SaidInRow {
@@ -134,9 +135,10 @@ export function watchSaid(header: readonly string[], at: object, mapping: Mappin
   });
 
   return (cells, quantity) => {
+    let found: SaidInCell | undefined;
     for (const one of columns) {
       const cell = cells[one.column] ?? '';
-      // Maximum number of rows say the same as the one above.
+      // Most rows say the same as the one above.
       if (cell !== one.last || one.kind === 'change') {
         one.last = cell;
         one.said = one.say(trimBlanks(cell), quantity);
@@ -144,9 +146,11 @@ export function watchSaid(header: readonly string[], at: object, mapping: Mappin
       // A program may repeat the value that is sent.
       if (one.said === 'other-value' && one.kind === 'other' && cells.indexOf(cell) !== cells.lastIndexOf(cell))
         continue;
-      if (one.said !== undefined) return { code: one.said, column: one.column };
+      if (one.said === undefined) continue;
+      if (found === undefined) found = { code: one.said, column: one.column, others: [] };
+      else found.others.push(one.column);
     }
-    return undefined;
+    return found;
   };
 }
 

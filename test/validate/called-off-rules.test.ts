@@ -98,6 +98,16 @@ describe('a column of calledOff', () => {
     expect(inShort(orders)).toEqual([sent('1'), { 2: ['3 KZ called-off'] }]);
   });
 
+  test('names what the row says in other columns, because a confirmation confirms that, too', async () => {
+    const text = `${HEADER},status,unit\n1,A,1,cancelled,box of 10\n2,A,1,cancelled,\n`;
+    const { orders } = await readText(text, mappingOf({}));
+    const messages = orders.map((one) => ('problems' in one ? one.problems[0]?.message : undefined));
+    expect(messages).toEqual([
+      expect.stringMatching(/of the fix file\. Look at "box of 10" in unit, too: what confirms the row confirms that$/),
+      expect.stringMatching(/into _error_check of the fix file$/),
+    ]);
+  });
+
   test('is read before onlyWhere of the same column, and after skipWhere', async () => {
     const text = `${HEADER},Status,Plant\n1,A,1,offen,10\n2,A,1,STORNIERT,10\n3,A,1,erledigt,10\n4,A,1,gesperrt,10\n5,A,1,storniert,20\n6,A,1,offen,10\n6,B,1,,10\n7,A,1,storniert,10\n7,B,1,,10\n8,A,1,offen,10\n8,B,1,storniert,10\n`;
     const rules = {
