@@ -212,6 +212,7 @@ async function enqueue(
     const rows = guarded.get(plan.order) ?? [];
     return 'valid' in rows ? [] : [{ ...plan, rows }];
   });
+  if (batch.kind === 'export') await line.knownInvalid.areWell(batch.source, planning.numbersOf(entering));
   if (isFixFile) await line.knownInvalid.corrected(planning.replacedBy(entering), line.batches);
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));

@@ -1,7 +1,9 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { RowClaim } from '../ledger/commits.ts';
-import type { createNumberClaims } from '../ledger/number-claims.ts';
-import type { TakenRow } from '../ledger/row-claims.ts';
+import { isSameContent } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createNumberClaims, createOldNumbers } from '../ledger/number-claims.ts';
+import type { RowOwner, TakenRow } from '../ledger/row-claims.ts';
 import { batchTitle } from '../order/batch.ts';
 import { digestOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, CONFIRMED } from '../order/fixing.ts';
@@ -53,13 +55,58 @@ export function sentAlone({ number }: ValidOrder, other: string): string {
 }
 
 /** The rows that each order takes, or the order as it is held, because another order has one of them. */
-export type Guarded = ReadonlyMap<ValidOrder, readonly RowClaim[] | InvalidOrder>;
+export type Guarded = ReadonlyMap<ValidOrder, Held>;
+type Held = readonly RowClaim[] | InvalidOrder;
 
 export type Claims = ReturnType<typeof createNumberClaims>;
 
+/** Holds orders of an export under the number that they had before a person gave them another one: with other items, too. */
+export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0] & Deps) {
+  const { remember, exportOf, ownersOf } = createOldNumbers(deps);
+  const { renumbered } = createNumberClaims(deps);
+
+  async function held(order: ValidOrder, by: RowOwner): Promise<InvalidOrder> {
+    const [[known], from] = await Promise.all([deps.ledger.lookup([by.number]), deps.batches.find(by.batch)]);
+    const digest = known?.kind === 'accepted' ? known.compact.digest : known?.kind === 'open' && known.entry.digest;
+    const isSame = digest && isSameContent(digest, digestOf(order.order));
+    const sent = `${order.number} was already sent as ${by.number}, from ${batchTitle(by.batch, from?.name)}`;
+    const items = isSame || !digest ? '' : ', and this version of the export has other items';
+    const agree = isSame ? '' : `agree on ${digest ? 'the' : 'any'} change with the supplier and `;
+    const message = `${sent}${items}: if it is the same order, ${agree}discard it. If it is another order, write ${CONFIRMED} into _error_check in each row of this order`;
+    return heldBack(order, ALREADY_CORRECTED, message);
+  }
+
+  return {
+    /** Of a version of an export, which is admitted. */
+    among: async (
+      { batch, kind, source }: Pick<Batch, 'batch' | 'kind' | 'source'>,
+      found: Guarded,
+    ): Promise<Guarded> => {
+      if (kind !== 'export') return found;
+      const numbers = [...found.keys()].map(({ number }) => number);
+      const owners = await ownersOf(source, numbers);
+      const guard = async ([order, one]: [ValidOrder, Held], i: number) => {
+        const by = owners[i];
+        if (!('valid' in one)) return [order, by ? await held(order, by) : one] as const;
+        const [as] = await renumbered([{ number: order.number, content: digestOf(order.order) }]);
+        if (as !== undefined) await remember([batch], order.number, as);
+        return [order, one] as const;
+      };
+      return new Map(await Promise.all([...found].map(guard)));
+    },
+    /** Of a fix file, by the rows of an order that nobody confirmed. */
+    ofFix: async (order: ValidOrder, [row]: readonly FixTarget[]) => {
+      const source = row && (await exportOf(row.batch));
+      const [by] = source === undefined ? [] : await ownersOf(source, [order.number]);
+      return by && (await held(order, by));
+    },
+  };
+}
+
+type Deps = { batches: Pick<Batches, 'find'>; ledger: Pick<Ledger, 'lookup'> };
+
 /** Holds orders of a file that a person gave another number in the fix file of another. `also`: what else may hold one. */
 export function createNumberGuard({ unchanged }: Claims, batches: Pick<Batches, 'find'>) {
-  type Held = readonly RowClaim[] | InvalidOrder;
   return async (
     of: Pick<Batch, 'batch' | 'no'>,
     orders: readonly ValidOrder[],

@@ -24,6 +24,7 @@ import { admit } from './admission.ts';
 import {
   type Claims,
   createNumberGuard,
+  createOldNumberGuard,
   firstFound,
   type Guarded,
   heldAsTaken,
@@ -150,7 +151,7 @@ function formerIn(corrects: Corrects | undefined) {
 function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   const claims = createNumberClaims({ redis, keys, ledger });
   const repeated = createRepeatGuard(claims, batches);
-  const notFixed = createNumberGuard(claims, batches);
+  const [notFixed, old] = [createNumberGuard(claims, batches), createOldNumberGuard({ redis, keys, ledger, batches })];
 
   /** The order of the dead letter that a row comes from, if it came with that batch or later and has not ended. */
   async function sentSince(
@@ -180,11 +181,12 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   }
 
   return async (
-    { batch, no, repeats }: Pick<Batch, 'batch' | 'no' | 'repeats'>,
+    { batch, no, repeats, kind, source }: Pick<Batch, 'batch' | 'no' | 'repeats' | 'kind' | 'source'>,
     orders: readonly ValidOrder[],
     { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
-    if (!isFixFile) return await notFixed({ batch, no }, orders, repeats && ((order) => repeated(order, batch)));
+    const also = repeats && ((order: ValidOrder) => repeated(order, batch));
+    if (!isFixFile) return await old.among({ batch, kind, source }, await notFixed({ batch, no }, orders, also));
     const formerOf = formerIn(corrects);
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
@@ -201,7 +203,7 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
       }
       const other = await replaced(order, corrects);
       if (other !== undefined) return heldBack(order, ROWS_LEFT_OUT, sentAlone(order, other));
-      return 'by' in found ? [] : found;
+      return (await old.ofFix(order, rows)) ?? ('by' in found ? [] : found);
     };
     return new Map(await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)));
   };
@@ -229,7 +231,7 @@ export function createNumberHold(deps: Deps) {
   return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
     const known = await deps.ledger.lookup(page.map(({ number }) => number));
     const fresh = page.filter((one, i): one is ValidOrder => one.valid && known[i]?.kind === 'nothing');
-    const all = await rows({ batch: '', no: -1 }, fresh, { isFixFile: false });
+    const all = await rows({ batch: '', no: -1, kind: 'inbox', source: '' }, fresh, { isFixFile: false });
     return page.map((one) => {
       const held = one.valid ? all.get(one) : undefined;
       return held !== undefined && 'valid' in held ? held : one;

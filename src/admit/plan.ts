@@ -148,9 +148,9 @@ export function replacedBy(plans: readonly Plan[]): Entry[] {
   });
 }
 
-/** Numbers that are accepted, in progress or about to be sent. */
+/** Numbers that are accepted or in progress. */
 export function wellIn(plans: readonly Plan[]): string[] {
-  const well: readonly string[] = ['queue', 'duplicate', 'follow', 'corrected'];
+  const well: readonly string[] = ['duplicate', 'follow', 'corrected'];
   return numbersOf(plans.filter(({ admission }) => well.includes(admission.kind)));
 }
 
@@ -179,7 +179,7 @@ export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
   return rounds;
 }
 
-function numbersOf(plans: readonly Plan[]): string[] {
+export function numbersOf(plans: readonly Plan[]): string[] {
   return plans.map(({ order }) => order.number);
 }
 

@@ -76,10 +76,10 @@ export function createKnownInvalid({ redis, keys }: { redis: Redis; keys: Keys }
   return { wereKnown, remember, areWell, areNewlyLeftOut, leftOut, corrected, renumbered };
 }
 
-/** Whether one of the open dead letters that `waiting` holds for a number is of a fix file. */
-async function isInFixFile(waiting: string, batches: Pick<Batches, 'find'>): Promise<boolean> {
+/** Whether one of the open dead letters that `waiting` holds for a number is of a fix file, or of this export, as after a loss of Redis. */
+async function isWaiting(source: string, waiting: string, batches: Pick<Batches, 'find'>): Promise<boolean> {
   const found = await Promise.all(readOpenDeadLetters(waiting).map(({ batch }) => batches.find(batch)));
-  return found.some((batch) => batch?.inspection?.isFixFile);
+  return found.some((one) => one?.inspection?.isFixFile || (one?.kind === 'export' && one.source === source));
 }
 
 const leftOutField = (number: string) => `-${number}`;
@@ -93,8 +93,8 @@ function fieldOf({ number, fingerprint }: KnownProblem): string {
 type Deps = { store: { redis: Redis; keys: Keys }; batches: Pick<Batches, 'find'> };
 
 /**
- * Which orders of an export a person corrected: in a fix file in which they still wait for a person, or to another
- * number. They are shown as they were, which is not sent.
+ * Which orders of an export wait for a person as they are shown, which is not sent: a person corrected them in a fix file in which they
+ * still wait, or to another number, or the ledger lost them and only a report knows that they wait.
  */
 export async function wereCorrected(
   source: string,
@@ -108,7 +108,7 @@ export async function wereCorrected(
   return await Promise.all(
     orders.map(async ({ number, fingerprint }, i) => {
       if (renamed[i] === fingerprint) return true;
-      return were[i] === true && (await isInFixFile((await redis.hget(keys.waiting, number)) ?? '', batches));
+      return were[i] === true && (await isWaiting(source, (await redis.hget(keys.waiting, number)) ?? '', batches));
     }),
   );
 }

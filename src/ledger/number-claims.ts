@@ -130,6 +130,48 @@ export async function madeOthers(
   );
 }
 
+/**
+ * Orders that a person gave another number and that an export has, too: its later versions may show them under the old one with other
+ * items. Kept in fields of `keys.knownInvalid`.
+ */
+export function createOldNumbers(deps: Parameters<typeof createNumberClaims>[0]) {
+  const { redis, keys, ledger } = deps;
+  const { isAlive } = createRowClaims(deps);
+  const fieldOf = (number: string) => `~${number}`;
+
+  /** Keeps that an order of these batches was sent as `owner`, where they are versions of an export. Repeatable. */
+  async function remember(batches: Iterable<string>, number: string, owner: RowOwner): Promise<void> {
+    if (number === '' || number === owner.number) return;
+    const sources = new Set(await Promise.all([...new Set(batches)].map(exportOf)));
+    for (const source of sources)
+      if (source !== undefined) await redis.hset(keys.knownInvalid(source), fieldOf(number), JSON.stringify(owner));
+  }
+
+  /** The source of a batch that is a version of an export. */
+  async function exportOf(batch: string): Promise<string | undefined> {
+    const [kind, source] = await redis.hmget(keys.batch(batch), 'kind', 'source');
+    return kind === 'export' && source ? source : undefined;
+  }
+
+  /** For each number of an export, the order that is accepted or may be under another one, if a person gave it that. */
+  async function ownersOf(source: string, numbers: readonly string[]): Promise<(RowOwner | undefined)[]> {
+    if (numbers.length === 0) return [];
+    const kept = await redis.hmget(keys.knownInvalid(source), ...numbers.map(fieldOf));
+    return await Promise.all(
+      numbers.map(async (number, i) => {
+        const owner = kept[i] ? (JSON.parse(kept[i]) as RowOwner) : undefined;
+        if (owner === undefined || !(await isAlive(owner))) return undefined;
+        const [known] = await ledger.lookup([number]);
+        // A fix file sent it under this number since: a person confirmed that it is another order.
+        const isOfOther = known?.kind === 'open' && (await exportOf(known.entry.batch)) !== source;
+        return isOfOther ? undefined : owner;
+      }),
+    );
+  }
+
+  return { remember, exportOf, ownersOf };
+}
+
 /** What is asked of a dead letter, as a list or its report has it. `content`: the digest of its items, instead of them. */
 export type ToBecome = Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'closed' | 'payload'> & {
   batch: string;

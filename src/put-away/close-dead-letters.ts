@@ -1,9 +1,15 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
+import {
+  type ClosingRequest,
+  type ClosingResult,
+  createDeadLetters,
+  type FixedBy,
+  readOpenDeadLetters,
+} from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createNumberClaims } from '../ledger/number-claims.ts';
+import { createNumberClaims, createOldNumbers } from '../ledger/number-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import {
   type Closing,
@@ -95,6 +101,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
   const claims = createNumberClaims(deps);
+  const oldNumbers = createOldNumbers(deps);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
@@ -116,14 +123,20 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     return { at: time.now(), batch: by, ...(successor === undefined ? { outcome } : { successor }) };
   }
 
-  /** Another file brought the order under its new number first: it is the one that the dead letter became. */
-  async function keepOther(deadLetter: DeadLetter, from: string, number: string): Promise<void> {
+  /** What the dead letter became under a new number, which another file may have brought first. A later version of an export may have the old one. */
+  async function keepOther(deadLetter: DeadLetter, from: string, { number, outcome }: CameBack): Promise<void> {
     const was = formerOf(deadLetter);
-    if (number === was.number || !isRecognizable(was)) return;
+    if (number === was.number) return;
     const [known] = await deps.ledger.lookup([number]);
     const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
     const brought = await batches.nameOf(no);
-    if (brought) await claims.reportedNumber({ number, batch: brought, no }, was, from);
+    if (brought === undefined) return;
+    const owner = { number, batch: brought, no };
+    if (outcome === 'duplicate' && isRecognizable(was)) await claims.reportedNumber(owner, was, from);
+    const first = await Promise.all(placesOf(deadLetter).map((place) => claims.firstOf({ batch: from, place })));
+    const open = readOpenDeadLetters((await deps.redis.hget(deps.keys.waiting, was.number)) ?? '');
+    const have = [...first, ...open].map(({ batch }) => batch);
+    await oldNumbers.remember(have, was.number, owner);
   }
 
   async function closeOne(deadLetter: DeadLetter, batch: string, now: CameBack): Promise<void> {
@@ -131,7 +144,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     const isLate = known.fields.length === 0 || (known.owned && discarded(known.owned, 0).kind === 'ignore');
     const brought = broughtAs(now);
     if (!isLate && known.owned !== undefined) await keepAsItWas(known.owned, now.number, deps);
-    if (!isLate && now.outcome === 'duplicate') await keepOther(deadLetter, batch, now.number);
+    if (!isLate && now.successor === undefined) await keepOther(deadLetter, batch, now);
     const result = isLate ? 'late' : await deadLetters.close(batch, deadLetter, known, brought);
     const isClosed = result !== 'late' && result.closed > 0;
     if (!isClosed && now.successor !== undefined) await deadLetters.cameAgain(batch, deadLetter, brought);

@@ -14,10 +14,9 @@ import { type Report, readReport } from '../report/report.ts';
 import { isUndecided } from './changed-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createRecallOfBatch } from './recall-batches.ts';
-import { createReportedClosing } from './recall-dead-letters.ts';
+import { createReportedClosing, createShownRecall } from './recall-dead-letters.ts';
 
-// Redis may come back from before a file was put away, or from before a person cancelled it. What is on the disk knows
-// more then: the report how the batch ended, and a note who cancelled it.
+// Redis may come back from before a file was put away or cancelled. The disk knows more: the report, and who cancelled it.
 
 /**
  * Builds the step that stops batches in progress of which nothing is to be sent: those that a person cancelled, and those
@@ -97,6 +96,7 @@ export async function endAsReported({ batch }: Batch, gone: PoSyncError, context
   await createRecall(store).forget(batch);
   await dropSettled(batch, folder, context);
   await createRecallOfBatch(context)(report, folder);
+  await createShownRecall({ ...side, ...store })(report, folder);
   await createReportedClosing({ ...side, ...store }).discardAgain(report, folder, closings);
   return report.sha256;
 }

@@ -16,7 +16,7 @@ import { pages } from '../report/lines.ts';
 import { asCameBack, type CameBackIn, readCameBack } from '../report/read-corrections.ts';
 import { type Report, readFinished, reportNames } from '../report/report.ts';
 import { fileOf, type SettlementContext } from './put-batch-away.ts';
-import { createDoubtRecall, createReportedClosing, restoreLetters } from './recall-dead-letters.ts';
+import { createDoubtRecall, createReportedClosing, createShownRecall, restoreLetters } from './recall-dead-letters.ts';
 
 /** Dead letters entered at a time. */
 const PAGE = 200;
@@ -70,19 +70,21 @@ export function createRecallOfBatches(context: SettlementContext, before: readon
     for (const step of before) await step();
     await store.redis.set(store.keys.recalled, epoch);
     const recallOne = createRecallOfBatch(context);
-    let recalled = 0;
+    const recalled: [Report, string][] = [];
     for await (const { report, folder } of lostReports({ config, batches })) {
       const { batch } = report;
       try {
         // The file of a batch that was not put away is read again.
         if (await isClaimed(report, config)) continue;
         await recallOne(report, folder);
-        recalled += 1;
+        recalled.push([report, folder]);
       } catch (error) {
         batchTrouble(log, { batch, reason: toError(error).message });
       }
     }
-    if (recalled > 0) batchesRecalled(log, { batches: recalled });
+    const recallShown = createShownRecall({ ...context.side, ...store });
+    for (const one of recalled) await recallShown(...one);
+    if (recalled.length > 0) batchesRecalled(log, { batches: recalled.length });
     await recallClosings(context);
     recalledIn = epoch;
   };

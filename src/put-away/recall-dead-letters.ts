@@ -2,12 +2,15 @@ import { join } from 'node:path';
 import { isGone } from '../core/regular-file.ts';
 import { doubtOf } from '../ledger/batches/recall.ts';
 import { isUnderWay } from '../ledger/entry.ts';
-import { createNumberClaims, takenRows } from '../ledger/number-claims.ts';
+import { createKnownInvalid } from '../ledger/known-invalid.ts';
+import { createNumberClaims, createOldNumbers, madeOthers, takenRows } from '../ledger/number-claims.ts';
 import { type Closing, closingFor, closingsOf, type DeadLetter } from '../order/dead-letter.ts';
+import { type Former, formerOf, isRecognizable } from '../order/digest.ts';
 import { placeText } from '../order/fixing.ts';
 import { needsPerson, type OrderResult } from '../order/outcome.ts';
 import { createList, readDeadLettersIfAny, stageOf } from '../report/dead-letters.ts';
 import { writeFileWhole } from '../report/draft.ts';
+import { pages } from '../report/lines.ts';
 import type { Report } from '../report/report.ts';
 import { readResults } from '../report/results.ts';
 import { signatureOf } from '../report/signature.ts';
@@ -19,6 +22,7 @@ export function createReportedClosing(deps: ClosingDeps) {
   const { ledger, redis, keys } = deps;
   const deadLetters = createDeadLetterClosing(deps);
   const claims = createNumberClaims(deps);
+  const oldNumbers = createOldNumbers(deps);
 
   /** Which of these are closed in their report and open in the ledger. */
   async function forgotten(batch: string, letters: readonly DeadLetter[]) {
@@ -39,6 +43,7 @@ export function createReportedClosing(deps: ClosingDeps) {
     const { owner, places, former } = takenRows(batch, letter, last);
     for (const place of places) await claims.reported(owner, { batch, place });
     if (former) await claims.reportedNumber(owner, former, batch);
+    if (places.length > 0) await oldNumbers.remember([batch], letter.purchaseOrderNumber, owner);
     const isLater = closing.batch !== undefined && closing.batch !== batch;
     if (isLater && found.owned) await keepAsItWas(found.owned, owner.number, deps);
     await deadLetters.close(batch, letter, found, { at: Date.parse(closing.at), closing });
@@ -55,6 +60,30 @@ export function createReportedClosing(deps: ClosingDeps) {
 
   return { forgotten, close, discardAgain };
 }
+
+/**
+ * Enters what an export showed in a batch that the ledger lost: an order that the API refused waits in the next version, too, as long as it
+ * is the same, and one that has another number now, whoever closed its dead letter, is held. After all reports were read. Only of reports for this address of the API.
+ */
+export function createShownRecall(deps: ClosingDeps) {
+  const knownInvalid = createKnownInvalid(deps);
+  const oldNumbers = createOldNumbers(deps);
+
+  return async ({ batch, source, by, isExport, readFor }: Report, folder: string): Promise<void> => {
+    if (!isExport || by !== undefined || readFor !== deps.keys.origin) return;
+    for await (const page of pages(readDeadLettersIfAny(folder), PAGE)) {
+      const open = page.filter(({ kind, closed }) => !closed && (kind === 'refused' || kind === 'failed'));
+      const asShown = ({ number, content }: Former) => ({ number, fingerprint: content });
+      await knownInvalid.remember(source, open.map(formerOf).filter(isRecognizable).map(asShown));
+      const letters = page.map(({ closed: _, ...letter }) => ({ ...letter, batch }));
+      const others = await madeOthers(letters, deps);
+      for (const [i, { purchaseOrderNumber }] of letters.entries())
+        if (others[i]) await oldNumbers.remember([batch], purchaseOrderNumber, others[i]);
+    }
+  };
+}
+
+const PAGE = 200;
 
 /**
  * Writes the list of a report's dead letters again from its results, where somebody removed or emptied it and the ledger, which lost them,

@@ -902,6 +902,32 @@ it.concurrent('after the folder data was lost together with Redis, what was disc
   expect([...place.stored().keys()]).toEqual(['FIRST']);
 });
 
+it.concurrent('after a loss of Redis, an order of an export that waits for a person waits in its next version, too, until it changes or is discarded', async () => {
+  const redis = await openDatabase();
+  const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
+  const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
+  const options = { redis, pace: PACE, source, faults: { faults: [refused] }, sandbox: { record: true } };
+  await using place = await openWorkplace(options);
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const show = async (...rows: string[]) => {
+    await writeFile(path.join(place.folder, 'erp.csv'), `${HEAD}\n${rows.join('\n')}\n`);
+    await place.run(['start', '--once', '--max-wait', '60s']);
+  };
+  const waits = ['X-1,NEW,BAD,1', 'X-2,NEW,BAD,1', 'X-3,NEW,BAD,1'];
+  await show('FIRST,NEW,A,1', ...waits);
+  const before = await copyOf(client);
+  await show('FIRST,NEW,A,1', ...waits, 'Y-1,NEW,BAD,1');
+  await place.setFaults([]);
+  await putBack(client, before);
+  expect((await place.run(['start', '--once', '--max-wait', '60s'])).code).toBe(0);
+  expect((await place.run(['dead-letters', 'discard', '--order', 'X-3', '--yes'])).code).toBe(0);
+  await show('FIRST,NEW,A,1', 'X-1,NEW,BAD,1', 'X-2,NEW,BAD,2', 'X-3,NEW,BAD,1', 'Y-1,NEW,BAD,1');
+  expect([...place.stored().keys()].sort()).toEqual(['FIRST', 'X-2', 'X-3']);
+  await client.flushdb();
+  await show('FIRST,NEW,A,1', 'X-1,NEW,BAD,1', 'X-2,NEW,BAD,2', 'X-3,NEW,BAD,1', 'Y-1,NEW,BAD,1', 'LAST,NEW,A,1');
+  expect([...place.stored().keys()].sort()).toEqual(['FIRST', 'LAST', 'X-2', 'X-3']);
+});
+
 it.concurrent('what was discarded in an export from a web address is not sent when Redis loses its data while the daemon runs', async () => {
   const redis = await openDatabase();
   let requests = 0;

@@ -124,8 +124,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the order of another file that an order with a new number repeats',
     file: 'src/put-away/close-dead-letters.ts',
-    find: "if (!isLate && now.outcome === 'duplicate')",
-    replace: "if (isLate && now.outcome === 'duplicate')",
+    find: "if (outcome === 'duplicate' && isRecognizable(was))",
+    replace: "if (outcome === 'accepted' && isRecognizable(was))",
     tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {
@@ -1907,9 +1907,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the hold of an order of an export as it was before a correction that waits',
     file: 'src/ledger/known-invalid.ts',
-    find: 'found.some((batch) => batch?.inspection?.isFixFile)',
-    replace: 'found.length < 0',
+    find: 'one?.inspection?.isFixFile || (',
+    replace: '(',
     tests: ['test/end-to-end/settled-in-export.test.ts'],
+  },
+  {
+    without: 'the wait of an order of an export that only a report knows after a loss of Redis',
+    file: 'src/ledger/known-invalid.ts',
+    find: " || (one?.kind === 'export' && one.source === source)",
+    replace: '',
+    tests: ['test/end-to-end/lost-redis.test.ts'],
+  },
+  {
+    without: 'the hold of an order of an export under its old number, with other items',
+    file: 'src/admit/held-back.ts',
+    find: '[order, by ? await held(order, by) : one]',
+    replace: '[order, one]',
+    tests: ['test/end-to-end/dead-letters-close.test.ts'],
   },
   {
     without: 'the hold of an order of an export to which a person gave another number',
