@@ -78,11 +78,8 @@ export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0
 
   return {
     /** Of a version of an export, which is admitted. */
-    among: async (
-      { batch, kind, source }: Pick<Batch, 'batch' | 'kind' | 'source'>,
-      found: Guarded,
-    ): Promise<Guarded> => {
-      if (kind !== 'export') return found;
+    among: async (batch: string, { kind, source }: Of, found: Guarded): Promise<Guarded> => {
+      if (kind !== 'export' || source === undefined) return found;
       const numbers = [...found.keys()].map(({ number }) => number);
       const owners = await ownersOf(source, numbers);
       const guard = async ([order, one]: [ValidOrder, Held], i: number) => {
@@ -103,6 +100,7 @@ export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0
   };
 }
 
+type Of = { kind: Batch['kind'] | undefined; source: string | undefined };
 type Deps = { batches: Pick<Batches, 'find'>; ledger: Pick<Ledger, 'lookup'> };
 
 /** Holds orders of a file that a person gave another number in the fix file of another. `also`: what else may hold one. */

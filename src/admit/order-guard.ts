@@ -181,12 +181,12 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   }
 
   return async (
-    { batch, no, repeats, kind, source }: Pick<Batch, 'batch' | 'no' | 'repeats' | 'kind' | 'source'>,
+    { batch, no, repeats, kind, source }: Pick<Batch, 'batch' | 'no'> & Partial<Batch>,
     orders: readonly ValidOrder[],
     { isFixFile, corrects }: { isFixFile: boolean; corrects?: Corrects | undefined },
   ): Promise<Guarded> => {
     const also = repeats && ((order: ValidOrder) => repeated(order, batch));
-    if (!isFixFile) return await old.among({ batch, kind, source }, await notFixed({ batch, no }, orders, also));
+    if (!isFixFile) return await old.among(batch, { kind, source }, await notFixed({ batch, no }, orders, also));
     const formerOf = formerIn(corrects);
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
       const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
@@ -231,7 +231,7 @@ export function createNumberHold(deps: Deps) {
   return async (page: readonly CheckedOrder[]): Promise<CheckedOrder[]> => {
     const known = await deps.ledger.lookup(page.map(({ number }) => number));
     const fresh = page.filter((one, i): one is ValidOrder => one.valid && known[i]?.kind === 'nothing');
-    const all = await rows({ batch: '', no: -1, kind: 'inbox', source: '' }, fresh, { isFixFile: false });
+    const all = await rows({ batch: '', no: -1 }, fresh, { isFixFile: false });
     return page.map((one) => {
       const held = one.valid ? all.get(one) : undefined;
       return held !== undefined && 'valid' in held ? held : one;

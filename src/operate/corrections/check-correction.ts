@@ -82,8 +82,7 @@ async function guarded(order: CheckedOrder | undefined, corrects: Corrects | und
   if (!order?.valid) return order;
   const { ledger, batches, store } = context;
   const guard = createOrderGuard({ redis: store.redis, keys: store.keys, ledger, batches });
-  const file = { batch: '', no: 0, kind: 'inbox', source: '' } as const;
-  const rows = (await guard.rows(file, [order], { isFixFile: true, corrects })).get(order);
+  const rows = (await guard.rows({ batch: '', no: 0 }, [order], { isFixFile: true, corrects })).get(order);
   return rows !== undefined && 'valid' in rows ? rows : order;
 }
 
