@@ -1,7 +1,11 @@
+import type { Config } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
+import { count } from '../core/format.ts';
 import { checkFilter, type DeadLetterFilter } from '../operate/dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operate/operator-context.ts';
+import { canBeOfSource } from '../order/batch.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
+import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import type { Since } from './commands/definitions/command-definition.ts';
 import type { CommonArgs } from './load-config.ts';
 
@@ -80,4 +84,17 @@ export function tallyOf<Verdict extends string>(): Tally<Verdict> {
     counts: () => ({ ...counts }),
     total: () => total,
   };
+}
+
+/** Whether an open dead letter is of an earlier version of an export whose newer one is listed, too: a filter may leave that out. */
+export function olderVersions({ batch, signature }: Partial<DeadLetterFilter>, { sources }: Pick<Config, 'sources'>) {
+  const exports = new Set(sources.flatMap(({ name, type }) => (type === 'export' ? [name] : [])));
+  const isComplete = batch === undefined && signature === undefined;
+  return ({ closed, newerIn, source }: FoundDeadLetter): boolean =>
+    isComplete && !closed && newerIn !== undefined && exports.has(source) && canBeOfSource(newerIn, source);
+}
+
+export function olderText(older: number): string {
+  const what = older === 1 ? '1 older dead letter' : `${count(older)} older dead letters`;
+  return `${what} of these orders, in earlier versions of an export, ${older === 1 ? 'is' : 'are'} not shown: commands with --order include them, and --json lists them.`;
 }

@@ -1051,3 +1051,51 @@ it.each([false, true])(
     expect(place.stored().get('PO-1')).toBe(1);
   },
 );
+
+it('the list shows an order of several versions of an export once, and offers a retry only where it would send some', async () => {
+  const refused = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
+  await using place = await openWorkplace({ source: BOTH, faults: { faults: [refused] } });
+  const list = async (...args: string[]) => (await place.run(['dead-letters', 'list', ...args])).out;
+  const next = async (...rows: string[]) => {
+    const { startedAt = '' } = (await place.reportsNow()).at(-1) ?? {};
+    // The name of a batch begins with its second.
+    await until('the next second', () => new Date().toISOString().slice(0, 19) > startedAt.slice(0, 19));
+    await show(place, ...rows);
+  };
+  await next('PO-1,NEW,BAD,1', 'PO-3,NEW,A,3');
+  const first = await lastOf(place);
+  await next('PO-1,NEW,BAD,1', 'PO-2,NEW,A,none', 'PO-3,NEW,A,3');
+  expect(await list()).toContain('1 older dead letter of these orders, in earlier versions of an export, is not shown');
+  const newest = await lastOf(place);
+  await next('PO-1,NEW,BAD,1', 'PO-2,NEW,A,none', 'PO-3,NEW,A,4');
+  const out = await list();
+  expect(out.match(/^PO-1 .*$/gm)).toEqual([expect.stringContaining(newest.batch.slice(-8))]);
+  expect(out).toContain('1 older dead letter of these orders, in earlier versions of an export, is not shown');
+  expect(out).not.toMatch(/again in|use --limit/);
+  expect(out).toContain('dead-letters retry     send them again unchanged (only 1 of 3 can be)\n');
+  expect(await list('--limit', '1')).toContain('… and 2 more dead letters; use --limit');
+  expect(await list('--kind', 'refused')).toMatch(/dead-letters retry {5}send them again unchanged\n/);
+  expect(await list('--kind', 'conflict')).not.toContain('dead-letters retry');
+  expect(await list('--batch', first.batch)).toMatch(/^PO-1 +refused, again in /m);
+  const { deadLetters } = JSON.parse(await list('--json', '--order', 'PO-1'));
+  expect(deadLetters).toHaveLength(2);
+  // In this spelling, it is another order's number.
+  await place.drop('spelled.csv', table('po-1,NEW,A,1'));
+  await place.run(['start', '--once', '--max-wait', '60s']);
+  expect([...place.stored().keys()]).toContain('po-1');
+  expect(await list('--kind', 'refused')).not.toContain('dead-letters retry');
+});
+
+it('the list tells two files of one name apart that have no fix file yet', async () => {
+  await using place = await openWorkplace();
+  await place.run(['pause', '--reason', 'test']);
+  for (const number of ['IN-1', 'IN-2']) {
+    await place.drop('orders.csv', table(`${number},NEW,A,none`, `OK-${number},NEW,A,1`));
+    await place.run(['start', '--once', '--max-wait', '1s']);
+  }
+  const { out } = await place.run(['dead-letters', 'list']);
+  const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
+  expect(batches).toHaveLength(2);
+  for (const { batch } of batches)
+    expect(out).toContain(`orders.csv (batch ${batch.slice(-8)}) has its fix file after its last order.`);
+});

@@ -127,7 +127,7 @@ it('an order of an export to which a person gave another number is not sent unde
   const settled = 'duplicate known-settled no';
   expect(await place.version(order('PO-1', 'X'), order('PO-2', 'A'))).toEqual([settled, 'accepted  yes']);
   expect(await place.version(order('PO-1', 'X'))).toEqual([settled]);
-  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['accepted  yes']);
+  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['invalid already-corrected no']);
 });
 
 it('the answer says of a settled order of an export whether it was corrected, which orders it, or discarded', async () => {

@@ -13,12 +13,13 @@ import { escapeHiddenInJson } from '../../order/text.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { fixFilesIn } from '../../report/fix-copies.ts';
 import { addError, byWeight, type ErrorGroup, type ErrorGroups, fieldOf } from '../../report/story.ts';
-import { type DeadLetterArgs, deadLetterFilter } from '../dead-letter-filter.ts';
+import { type DeadLetterArgs, deadLetterFilter, olderText, olderVersions } from '../dead-letter-filter.ts';
 import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { createAdvice } from './advice.ts';
+import { JUDGED, retryTexts } from './dead-letters-retry.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
 /** Rows of the table without `--limit`. */
@@ -75,34 +76,47 @@ async function printDocument(
   shell.out(`${total === 0 ? '' : '\n'}],${escapeHiddenInJson(end)}\n`);
 }
 
-async function printTables(
+/** What the tables need of all dead letters that match. `open`: the orders to settle, `older`: how many are of earlier versions of an export. */
+async function gather(
   found: AsyncIterable<FoundDeadLetter>,
-  { limit, without, ...filter }: DeadLetterFilter & { limit: number; without: readonly LettersWithoutReport[] },
-  context: OperatorContext,
-  shell: Shell,
-): Promise<void> {
+  { limit, ...filter }: DeadLetterFilter & { limit: number },
+  { config }: OperatorContext,
+) {
   const groups: ErrorGroups = new Map();
-  const shown: FoundDeadLetter[] = [];
-  const batches = new Set<string>();
-  const advice = createAdvice((source) => mappingFor(context.config, source));
+  const [shown, mayRetry]: [FoundDeadLetter[], FoundDeadLetter[]] = [[], []];
+  const [batches, open] = [new Set<string>(), new Set<string>()];
+  const advice = createAdvice((source) => mappingFor(config, source));
   const kinds = new Set<DeadLetterKind>();
+  const isOlder = olderVersions(filter, config);
   const sent: Parameters<typeof sentAsSteps>[0][number][] = [];
-  let [total, canRetry, isRepeated] = [0, false, false];
+  let [total, older, isRepeated] = [0, 0, false];
   for await (const deadLetter of found) {
     total += 1;
+    if (isOlder(deadLetter)) older += 1;
+    else if (shown.length < limit) shown.push(deadLetter);
+    addError(groups, deadLetter);
     if (deadLetter.sentAs !== undefined) {
       if (sent.length < SENT_KEPT) sent.push({ order: deadLetter.purchaseOrderNumber, sentAs: deadLetter.sentAs });
     } else if (deadLetter.closed === undefined) {
       // The fix file of orders in doubt has nothing to correct.
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
       kinds.add(deadLetter.kind);
-      canRetry ||= RETRIED.has(deadLetter.kind) && !deadLetter.isForgotten;
-      isRepeated ||= deadLetter.newerIn !== undefined;
+      if (RETRIED.has(deadLetter.kind) && mayRetry.length < JUDGED) mayRetry.push(deadLetter);
+      open.add(deadLetter.purchaseOrderNumber || `${total}`);
+      isRepeated ||= deadLetter.newerIn !== undefined && !isOlder(deadLetter);
       advice.add(deadLetter.problems, deadLetter.source);
     }
-    addError(groups, deadLetter);
-    if (shown.length < limit) shown.push(deadLetter);
   }
+  return { groups, shown, mayRetry, batches, advice, kinds, sent, total, open, older, isRepeated };
+}
+
+async function printTables(
+  found: AsyncIterable<FoundDeadLetter>,
+  { limit, without, ...filter }: DeadLetterFilter & { limit: number; without: readonly LettersWithoutReport[] },
+  context: OperatorContext,
+  shell: Shell,
+): Promise<void> {
+  const { shown, kinds, sent, total, ...all } = await gather(found, { ...filter, limit }, context);
   const format = formatOf(shell);
   const lost = without.map((one) => `${hanging(printable(withoutReportText(one)), 0, format)}\n`);
   if (total === 0 && lost.length > 0) return shell.out(lost.join('\n'));
@@ -112,20 +126,22 @@ async function printTables(
     return;
   }
   shell.out(table(shown, columnsFor(shown), format));
-  if (total > shown.length)
-    shell.out(`… and ${counted(total - shown.length, 'more dead letter')}; use --limit to see more.\n`);
+  const more = total - shown.length - all.older;
+  if (more > 0) shell.out(`… and ${counted(more, 'more dead letter')}; use --limit to see more.\n`);
+  if (all.older > 0) shell.out(`${hanging(olderText(all.older), 0, format)}\n`);
   shell.out(`\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`);
-  shell.out(table(byWeight(groups), GROUP_COLUMNS, format));
-  for (const line of advice.lines()) shell.out(`\n${hanging(printable(line), 0, format)}\n`);
+  shell.out(table(byWeight(all.groups), GROUP_COLUMNS, format));
+  for (const line of all.advice.lines()) shell.out(`\n${hanging(printable(line), 0, format)}\n`);
   for (const text of lost) shell.out(`\n${text}`);
   const none = sent.length > 0 ? [] : ['All of them are closed.'];
-  const next = kinds.size > 0 ? [await nextText([...batches], { kinds, canRetry }, context)] : none;
+  const retry = await retryTexts(all.mayRetry, all.open.size, context);
+  const next = kinds.size > 0 ? [await nextText([...all.batches], { kinds, retry }, context)] : none;
   const parts = [
-    ...(isRepeated ? [REPEATED] : []),
+    ...(all.isRepeated ? [REPEATED] : []),
     ...next,
     ...(sent.length > 0 ? [sentAsSteps(sent).map(printable).join('\n')] : []),
   ];
-  // Commands and paths are not broken, so that they can be copied.
+  // Commands and paths can be copied.
   const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
   shell.out(`\n${parts.join('\n\n').split('\n').map(broken).join('\n')}\n`);
 }
@@ -145,7 +161,7 @@ const FIX_FILES_SHOWN = 5;
 /** What to do next: the fix files first, if there are any and something in them is to be corrected. */
 async function nextText(
   all: readonly string[],
-  open: { kinds: ReadonlySet<DeadLetterKind>; canRetry: boolean },
+  open: Parameters<typeof otherWays>[1],
   { config, batches: { underWay } }: OperatorContext,
 ): Promise<string> {
   const { kinds } = open;
@@ -171,7 +187,7 @@ async function nextText(
 }
 
 function noFixFileYet(file: string, batch: string, isHeld: boolean): string {
-  if (!isHeld) return `${file} has its fix file after its last order.`;
+  if (!isHeld) return `${file} (batch ${batch.slice(-8)}) has its fix file after its last order.`;
   return `${file} is held: it has its fix file after you release or cancel it and after its last order. Run po-sync batches show ${batch.slice(-8)} first.`;
 }
 

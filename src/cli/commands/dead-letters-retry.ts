@@ -1,4 +1,4 @@
-import { orders } from '../../core/format.ts';
+import { count, orders } from '../../core/format.ts';
 import { type DeadLetterFilter, deadLetters } from '../../operate/dead-letters/dead-letters.ts';
 import {
   judgeRetries,
@@ -200,3 +200,17 @@ const reasonsOf = (into: string): Reasons => ({
   settled: 'already settled.',
   forgotten: `the ledger no longer has the content. Drop the fix file of the report ${into}.`,
 });
+
+/** Dead letters of which the list asks whether a retry would send their order. */
+export const JUDGED = 1_000;
+
+/** What a retry would do; nothing where it would send none of the `open` orders. */
+export async function retryTexts(mayRetry: readonly FoundDeadLetter[], open: number, context: OperatorContext) {
+  const judged = await judgeRetries(mayRetry, undefined, context);
+  const again = mayRetry.filter((_, i) => judged[i]?.verdict === 'retried');
+  const retried = new Set(again.map(({ purchaseOrderNumber }) => purchaseOrderNumber)).size;
+  if (retried === 0) return [];
+  const only =
+    retried === open || mayRetry.length === JUDGED ? '' : ` (only ${count(retried)} of ${count(open)} can be)`;
+  return [`send them again unchanged${only}`];
+}

@@ -99,12 +99,12 @@ function refusedSteps({ order, open, appearances }: OrderHistory, { reports, int
 /** Only commands that can help with these kinds: an order that failed a check cannot be sent unchanged. */
 export function otherWays(
   select: string,
-  { kinds, canRetry }: { kinds: ReadonlySet<DeadLetterKind>; canRetry: boolean },
+  { kinds, retry }: { kinds: ReadonlySet<DeadLetterKind>; retry: readonly string[] },
 ): string {
   if ([...kinds].every((kind) => kind === 'inDoubt') && kinds.size > 0) return DOUBT_STEPS.join('\n');
   return [
     `${select} orders with --batch, --kind, --signature or --order:`,
-    ...(canRetry ? ['  po-sync dead-letters retry     send them again unchanged'] : []),
+    ...retry.map((which) => `  po-sync dead-letters retry     ${which}`),
     '  po-sync dead-letters discard   close them without sending',
     ...(kinds.has('inDoubt') ? ['', ...DOUBT_STEPS] : []),
   ].join('\n');
