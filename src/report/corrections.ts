@@ -106,7 +106,7 @@ function removedFrom({ orders, records, at }: Originals, named: readonly string[
 export type Later = ReturnType<typeof noneLater>;
 
 export function noneLater(own = '') {
-  const [of, rows, files] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [of, rows, files] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   return { own, orders: 0, of, rows, elsewhere: 0, discarded: 0, before: { same: 0, other: 0, files } };
 }
 

@@ -51,7 +51,7 @@ export type Report = {
   acceptedLater?: { orders: number; ofRows: number } | undefined;
   acceptedElsewhere?: number | undefined;
   discarded?: number | undefined;
-  orderedBefore?: { same: number; other: number; files?: string[] } | undefined;
+  orderedBefore?: { same: number; other: number; files?: string[]; batches?: string[] } | undefined;
   /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
   /** The folder in which to drop a corrected file. */

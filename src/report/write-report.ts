@@ -123,7 +123,8 @@ export function sentFacts(
   const all = orders + ofRows;
   const { same, other, files } = before;
   const areFew = files.size > 0 && files.size <= FILES_NAMED && !files.has('');
-  const orderedBefore = duplicates + other > 0 ? { same, other, ...(areFew && { files: [...files] }) } : undefined;
+  const named = areFew && { files: [...files.keys()], batches: [...files.values()] };
+  const orderedBefore = duplicates + other > 0 ? { same, other, ...named } : undefined;
   return {
     acceptedLater: all > 0 ? { orders: all, ofRows } : undefined,
     acceptedElsewhere: elsewhere || undefined,

@@ -1086,7 +1086,7 @@ it('the list shows an order of several versions of an export once, and offers a 
   expect(await list('--kind', 'refused')).not.toContain('dead-letters retry');
 });
 
-it('the list tells two files of one name apart that have no fix file yet', async () => {
+it('the list shows of two files of one name which batch has no fix file yet', async () => {
   await using place = await openWorkplace();
   await place.run(['pause', '--reason', 'test']);
   for (const number of ['IN-1', 'IN-2']) {

@@ -1,5 +1,5 @@
-import { count, MEANINGS, orders, outcomeWord } from '../../core/format.ts';
-import { fileTitle } from '../../order/batch.ts';
+import { count, iso, MEANINGS, moment, orders, outcomeWord } from '../../core/format.ts';
+import { claimTimeOf, fileTitle } from '../../order/batch.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { isCancelled, type Report } from '../report.ts';
 import { allNameless, openText, type Story, sumOf } from '../story.ts';
@@ -198,10 +198,14 @@ function elsewhereText(others: number): string[] {
 
 /** What did not go out because it is ordered. The reports of earlier versions do not say `orderedBefore`. */
 function beforeTexts({ file: own, counts, orderedBefore = { same: counts.duplicate, other: 0 } }: Sent): string[] {
-  const { same, other, files = [] } = orderedBefore;
+  const { same, other, files = [], batches = [] } = orderedBefore;
   // Its own name, as of a file that was dropped twice, reads as if that were this file.
-  const titles = files.map((file) =>
-    file === own ? 'an earlier file of the same name' : fileTitle({ batch: '', file }),
+  const whenOf = (i: number) => {
+    const at = claimTimeOf(batches[i] ?? '');
+    return at === undefined ? '' : ` (${moment(iso(at)).slice(0, 16)} UTC)`;
+  };
+  const titles = files.map((file, i) =>
+    file === own ? `an earlier file of the same name${whenOf(i)}` : fileTitle({ batch: '', file }),
   );
   const named = titles.length === 0 ? '' : ` in ${titles.join(', ')}`;
   if (other === 0) return same === 0 ? [] : [`${count(same)} had been ordered before${named}`];

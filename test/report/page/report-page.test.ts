@@ -182,6 +182,18 @@ it('a file of which no order went out says what became of them, and which file h
   expect(said(same(2, 'own.csv'), same(3, 'b.csv'))).toContain(
     'this file: 2 had been ordered before in an earlier file of the same name, "b.csv".',
   );
+  const dropped = (line: number, at: string) => {
+    const of = same(line, 'own.csv');
+    const message = `the same order is in "own.csv" (batch ${at}-inbox-own-1a2b3c4d)`;
+    return { ...of, result: { ...of.result, message } };
+  };
+  const [monday, tuesday] = ['20261123T071500Z', '20261124T071500Z'];
+  expect(said(dropped(2, monday), dropped(3, monday))).toContain(
+    '2 had been ordered before in an earlier file of the same name (2026-11-23 07:15 UTC).',
+  );
+  expect(said(dropped(2, monday), dropped(3, tuesday), dropped(4, tuesday))).toContain(
+    '3 had been ordered before in an earlier file of the same name.',
+  );
   // No file is named as that of all where one has no file, or there are many.
   const plain = 'had been ordered before.';
   expect(said(same(2, 'a.csv'), same(3, ''))).toContain(`from this file: 2 ${plain}`);
