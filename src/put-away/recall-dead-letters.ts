@@ -75,7 +75,7 @@ export function createShownRecall(deps: ClosingDeps) {
       const open = page.filter(({ kind, closed }) => !closed && (kind === 'refused' || kind === 'failed'));
       const asShown = ({ number, content }: Former) => ({ number, fingerprint: content });
       await knownInvalid.remember(source, open.map(formerOf).filter(isRecognizable).map(asShown));
-      const letters = page.map(({ closed: _, ...letter }) => ({ ...letter, batch }));
+      const letters = page.map(({ closed: _closed, ...letter }) => ({ ...letter, batch }));
       const others = await madeOthers(letters, deps);
       for (const [i, { purchaseOrderNumber }] of letters.entries())
         if (others[i]) await oldNumbers.remember([batch], purchaseOrderNumber, others[i]);
