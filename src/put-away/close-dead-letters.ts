@@ -126,7 +126,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   /** What the dead letter became under a new number, which another file may have brought first. A later version of an export may have the old one. */
   async function keepOther(deadLetter: DeadLetter, from: string, { number, outcome }: CameBack): Promise<void> {
     const was = formerOf(deadLetter);
-    if (number === was.number) return;
+    if (number === was.number || was.number === '') return;
     const [known] = await deps.ledger.lookup([number]);
     const no = known?.kind === 'accepted' ? known.compact.batchNo : known?.kind === 'open' ? known.entry.batchNo : 0;
     const brought = await batches.nameOf(no);
