@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toError } from '../core/errors.ts';
 import { PURCHASE_ORDER, type RecordKind } from '../order/record-kind.ts';
+import { plainName } from '../order/text.ts';
 import { line, written } from './fields.ts';
 
 const oneOrMore = written(
@@ -215,4 +216,29 @@ export function mappingSchemaOf(kind: RecordKind) {
       .prefault('integer')
       .describe('integer refuses fractions; number allows them.'),
   });
+}
+
+/** Keys that name other things in an item, such as its position. */
+const GENERAL = new Set(['id', 'no', 'nr', 'number', 'name', 'key', 'code', 'state', 'status']);
+
+const specific = new WeakMap<readonly string[], readonly string[]>();
+
+/** The names of a field that an item has for nothing else. */
+export function specificNames(names: readonly string[]): readonly string[] {
+  const known = specific.get(names) ?? names.filter((name) => !GENERAL.has(name.toLowerCase()));
+  specific.set(names, known);
+  return known;
+}
+
+const readAs = new WeakMap<object, boolean>();
+
+/** Whether a mapping reads the standard name of the order number, as whatever field. */
+export function readsStandardNumber(fields: Readonly<Record<string, readonly string[]>>): boolean {
+  const known = readAs.get(fields) ?? Object.values(fields).flat().some(isStandardNumber);
+  readAs.set(fields, known);
+  return known;
+}
+
+function isStandardNumber(name: string): boolean {
+  return plainName(name) === plainName(PURCHASE_ORDER.fields.number);
 }

@@ -1,4 +1,5 @@
 import type { Item, Order } from './order.ts';
+import { plainText } from './text.ts';
 
 /** A record as the API shows it; `items` is absent where the API leaves them out. */
 export type ShownRecord = { purchaseOrderNumber: string; items?: Item[] };
@@ -80,3 +81,20 @@ export const PURCHASE_ORDER = createRecordKind({
   },
   state: 'NEW',
 });
+
+/** What files usually call the fields: only letters, without accents. Only for hints; nothing is read by these names. */
+const USUAL = {
+  purchaseOrderNumber:
+    /^(?:(?:purchase)?order|po|bestell(?:ungs?)?|auftrags?|belegs?)(?:no|nr|num|number|nummer|id)$|^(?:(?:purchase)?order|po|bestellung|auftrag)$/,
+  articleCode:
+    /^(?:articles?|artikel|items?|products?|produkt|part|materials?|teile?|sach)(?:no|nr|num|number|nummer|code|id)$|^(?:article|artikel|material|product|produkt|sku)$/,
+  quantity:
+    /^(?:order(?:ed)?|bestell)?(?:quantity|qty|menge|anzahl)(?:ordered)?$|^stuck(?:zahl)?$|^stk$|^pieces$|^pcs$/,
+} as const;
+
+/** The field that a column or key of this name usually is; undefined for other names. */
+export function usualFieldOf(name: string): keyof typeof USUAL | undefined {
+  const letters = plainText(name, '').replace(/[^\p{L}\p{N}]/gu, '');
+  const fields = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
+  return fields.find((field) => USUAL[field].test(letters));
+}

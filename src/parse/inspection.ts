@@ -98,3 +98,18 @@ export type JsonLayout =
   | { kind: 'sequence' }
   /** Lists of orders below these keys; `*` stands for every element of an array. `[]`: the file is the list. */
   | { kind: 'list'; path: readonly string[] };
+
+/** How a mapping names a list of orders below an object with that pointer; "" where it cannot. */
+export function recordsHint(
+  path: readonly string[],
+  { pointer = '', isXml }: { pointer?: string; isXml: boolean },
+): string {
+  const above = pointer.split('/').slice(1);
+  // In XML, each name is followed by its number among the elements with that name.
+  const steps = isXml ? above.filter((_, at) => at % 2 === 0) : above.map((step) => (/^\d+$/.test(step) ? '*' : step));
+  const all = [...steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')), ...path];
+  const records = JSON.stringify(all.join('.'));
+  if (records.length > 120 || all.some((step) => step.includes('.'))) return '';
+  const list = JSON.stringify(path.join('.'));
+  return `. For your operator: if ${list} is the list of orders, name it in the mapping of the source: records: ${records}`;
+}

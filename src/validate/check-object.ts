@@ -1,4 +1,5 @@
 import type { Mapping } from '../config/config.ts';
+import { specificNames } from '../config/mapping-schema.ts';
 import { placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type Item, keptAsRead, type ReadItem } from '../order/order.ts';
@@ -7,21 +8,19 @@ import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, shown, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
+import { isAbsent, isRecord, listElsewhere, listsBeside, namesBeside, SHOWN_KEYS } from './keys-beside.ts';
 import {
-  isAbsent,
-  isRecord,
-  itemsElsewhere,
-  listsBeside,
-  namesBeside,
   type ObjectRules,
+  ordersHint,
+  otherNumber,
   problemAt,
   quantityOf,
-  SHOWN_KEYS,
+  reportSaid,
+  stateIn,
   textIn,
 } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 import { isOnlyDone } from './said-beside.ts';
-import { reportSaid, stateIn } from './said-in-object.ts';
 
 /**
  * One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is,
@@ -118,7 +117,15 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
   const list = found.value;
   if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
   else if (isAbsent(found))
-    problems.push(problemAt('no-items', found, place, '', listsBeside(value, found, rules.mapping)));
+    problems.push(
+      problemAt(
+        'no-items',
+        found,
+        place,
+        '',
+        listsBeside(value, found, rules.mapping, { ...place, isXml: rules.isXml }),
+      ),
+    );
   else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list), shapeOf(list)));
   else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
@@ -186,15 +193,17 @@ function nestedIn(value: object, number: string, place: Place, rules: ObjectRule
   const list = find(value, fields.items);
   const from = place.pointer ?? '';
   const own = [list, ...TEXT_FIELDS.map((field) => find(value, fields[field]))].map(({ pointer }) => from + pointer);
+  let hint: string | undefined;
+  const around = { number, hint: () => (hint ??= ordersHint(list, number, place, rules)) };
   // One message is enough where the list only has another name.
-  const elsewhere = itemsElsewhere(value, list, rules.mapping)?.pointer;
+  const elsewhere = listElsewhere(value, list, rules.mapping)?.pointer;
   lookInto(value, from, (inner, pointer) => {
     if (elsewhere !== undefined && `${pointer}/`.startsWith(`${from}${elsewhere}/`)) return false;
     if (own.some((one) => one.startsWith(`${pointer}/`))) return true;
     if (pointer === `${from}${list.pointer}`) return false;
     const isItem = pointer.startsWith(`${from}${list.pointer}/`) && Array.isArray(list.value);
     const depth = pointer.slice(from.length + list.pointer.length).split('/').length - 1;
-    if (isItem && depth === 1) ownOrder(inner, pointer, number, place, rules, problems);
+    if (isItem && depth === 1) ownOrder(inner, pointer, around, place, rules, problems);
     else if (isRecord(inner, rules.mapping)) {
       problems.push(problemOf('nested', { ...place, pointer }, '', '', pointer));
       return false;
@@ -204,31 +213,21 @@ function nestedIn(value: object, number: string, place: Place, rules: ObjectRule
 }
 
 const TEXT_FIELDS = ['purchaseOrderNumber', 'articleCode', 'quantity'] as const;
-/** Keys that name other things in an item, such as its position. */
-const GENERAL = new Set(['id', 'no', 'nr', 'number', 'name', 'key', 'code', 'state', 'status']);
-
-const specific = new WeakMap<readonly string[], readonly string[]>();
-
-/** The names of a field that an item has for nothing else. */
-function specificNames(names: readonly string[]): readonly string[] {
-  const known = specific.get(names) ?? names.filter((name) => !GENERAL.has(name.toLowerCase()));
-  specific.set(names, known);
-  return known;
-}
-
 /** An item with an own order number or state. */
 function ownOrder(
   item: object,
   pointer: string,
-  number: string,
+  { number, hint }: { number: string; hint: () => string },
   place: Place,
   { mapping }: ObjectRules,
   problems: Problem[],
 ): void {
   const at = { ...place, pointer };
-  const other = find(item, specificNames(mapping.fields.purchaseOrderNumber));
-  const text = isAbsent(other) ? number : (textOf(other.value) ?? shown(other.value));
-  if (text !== number) problems.push(problemAt('other-order', other, at, text));
+  const other = otherNumber(item, mapping);
+  if (other && other.text !== number) {
+    const problem = problemAt('other-order', other.found, at, other.text);
+    problems.push({ ...problem, message: `${problem.message}${hint()}` });
+  }
   stateIn(item, at, mapping, problems, specificNames(mapping.fields.orderState));
 }
 

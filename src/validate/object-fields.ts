@@ -1,17 +1,24 @@
 import type { Mapping } from '../config/config.ts';
-import { isAmount, type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
+import { specificNames } from '../config/mapping-schema.ts';
+import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
-import { pointerStep, shorten, trimBlanks } from '../order/text.ts';
+import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { pointerStep, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import { type Found, find, isBlank, isObject, shown, textOf } from '../parse/find-key.ts';
+import { calledOffRules, ruleFor } from '../parse/columns.ts';
+import { type Found, find, isObject, shown, TEXT_KEY, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
+import { recordsHint } from '../parse/inspection.ts';
 import { likelyQuantityOf, textOrReadingFault } from './check-row.ts';
+import { isAbsent, namesBeside, ownNumberIn } from './keys-beside.ts';
 import { type Fault, problemOf } from './problem.ts';
+import { saidBeside } from './said-beside.ts';
 
-/** What objects are checked against. `isGuess`: the encoding of the file is only a guess. */
+/** What objects are checked against. `isGuess`: the encoding of the file is only a guess. `isXml`: they are elements. */
 export type ObjectRules = {
   mapping: Mapping;
   isGuess: boolean;
+  isXml: boolean;
   lineOf: LineOf;
 };
 
@@ -48,78 +55,74 @@ function readFound(found: Found, mapping: Mapping): QuantityText | { fault: Faul
   return source === undefined ? { fault: 'not-a-number' } : readJsonQuantity(source, isWhole);
 }
 
-export function isAbsent({ value }: Found): boolean {
-  return isBlank(value);
-}
-
 export function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
   const pointer = `${place.pointer ?? ''}${found.pointer}`;
   return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
 }
 
-/** The keys that an object has instead of the one that was looked for; "" when it has that. */
-function keysBeside(value: object, found: Found): string {
-  if (found.value !== undefined) return '';
-  const keys = Object.keys(value).slice(0, SHOWN_KEYS);
-  return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+/** Reports what a record or an item says against itself beside its fields: a status, a mark, a unit. */
+export function reportSaid(
+  value: object,
+  quantity: string,
+  place: Place,
+  rules: ObjectRules,
+  problems: Problem[],
+): void {
+  reportCalledOff(value, place, rules, problems);
+  if (rules.mapping.otherReadings === 'allow') return;
+  const named = calledOffRules(rules.mapping);
+  for (const key in value) {
+    const inner: unknown = Reflect.get(value, key);
+    // The attributes of an XML element.
+    if (isObject(inner) && TEXT_KEY in inner)
+      reportSaid(inner, quantity, { ...place, pointer: pointerTo(place, key) }, rules, problems);
+    const code = saidBeside(key, inner, quantity);
+    if (code === undefined || find(value, rules.mapping.fields.orderState).name === key) continue;
+    if (code === 'called-off' && ruleFor(key, named) !== undefined) continue;
+    problems.push(problemOf(code, { line: place.line, pointer: pointerTo(place, key) }, key, shown(inner)));
+  }
 }
 
-const WORDS = { purchaseOrderNumber: 'order number', articleCode: 'article code', quantity: 'quantity' } as const;
-
-/** As `keysBeside`, and which of them the mapping can name as this field. */
-export function namesBeside(value: object, found: Found, field: keyof typeof WORDS, { fields }: Mapping): string {
-  const known = Object.values(fields).map((names) => find(value, names).name);
-  const names = Object.entries(value).flatMap(([key, inner]) => {
-    const inside = isObject(inner) ? Object.entries(inner).map(([name, one]) => [`${key}.${name}`, one] as const) : [];
-    return [[key, inner] as const, ...inside].filter(([name]) => !known.includes(name));
-  });
-  const numbers = names.filter(([, one]) => isAmount(one));
-  // One key cannot be two fields: the only number of an item is its quantity, if it has no other.
-  const only = field === 'articleCode' && numbers.length === 1 && isAbsent(find(value, fields.quantity));
-  const texts = names.filter((one) => textOf(one[1]) && !(only && numbers.includes(one)));
-  const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS).map(([name]) => name);
-  if (found.value !== undefined || others.length === 0) return keysBeside(value, found);
-  const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
-  return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
+/** Reports the keys of `calledOff` whose value says that the record or item is not wanted. */
+function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
+  for (const { name, holds } of calledOffRules(mapping)) {
+    const found = find(value, [name]);
+    const { value: said } = found;
+    const text = typeof said === 'boolean' ? String(said) : (textOf(said) ?? sourceOfNumber(said) ?? '');
+    if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
+    else if (text !== '' && holds(text)) problems.push(problemAt('called-off', found, place, shown(found.value)));
+  }
 }
 
-/** Whether an object has an article with a quantity, or an order number with items. */
-export function isRecord(value: object, { fields }: Mapping): boolean {
-  const has = (names: readonly string[]) => !isAbsent(find(value, names));
-  if (has(fields.articleCode) && has(fields.quantity)) return true;
-  return has(fields.purchaseOrderNumber) && (has(fields.items) || has(fields.articleCode) || has(fields.quantity));
+function pointerTo({ pointer = '' }: Place, key: string): string {
+  return `${pointer}${pointerStep(key)}`;
 }
 
-/** A list of objects, or a single item, under another name than those of the mapping. */
-type OtherList = { path: string[]; pointer: string; hasItems: boolean };
-
-/** The only list that can be the items of an order that has none under the names of the mapping. */
-export function itemsElsewhere(value: object, found: Found, mapping: Mapping): OtherList | undefined {
-  if (found.value !== undefined || found.isAmbiguous) return undefined;
-  const lists = listsIn(value, mapping, { path: [], pointer: '' });
-  const [only, ...others] = lists.filter((list) => list.hasItems || lists.every(({ hasItems }) => !hasItems));
-  return others.length === 0 ? only : undefined;
+/** Reports a state in which no order can be created. */
+export function stateIn(
+  value: object,
+  place: Place,
+  mapping: Mapping,
+  problems: Problem[],
+  names: readonly string[] = mapping.fields.orderState,
+): void {
+  const found = find(value, names);
+  const preset = mapping.defaults.orderState ?? PURCHASE_ORDER.state;
+  const state = isAbsent(found) ? preset : textOf(found.value);
+  if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
+  else if (state !== preset) problems.push(problemAt('wrong-state', found, place, state ?? shown(found.value)));
 }
 
-function listsIn(value: object, mapping: Mapping, at: Pick<OtherList, 'path' | 'pointer'>): OtherList[] {
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
-    // A single item of XML is no list yet.
-    if (isObject(inner) && isRecord(inner, mapping)) return [{ ...own, hasItems: true }];
-    if (isObject(inner)) return own.path.length < 3 ? listsIn(inner, mapping, own) : [];
-    if (!Array.isArray(inner) || !inner.some(isObject)) return [];
-    return [{ ...own, hasItems: inner.some((one: unknown) => isObject(one) && isRecord(one, mapping)) }];
-  });
+/** Items that all have another order number than the order are orders: merged into one, they would be ordered under a wrong number. */
+export function ordersHint(list: Found, number: string, place: Place, { mapping, isXml }: ObjectRules): string {
+  const items: unknown[] = Array.isArray(list.value) ? list.value : [];
+  const isOrder = (item: unknown) => isObject(item) && ![undefined, number].includes(otherNumber(item, mapping)?.text);
+  // The name of the elements in an XML list is not known here.
+  if (isXml || !items.every(isOrder)) return '';
+  return recordsHint(list.name.split('.'), { ...place, isXml });
 }
 
-/** As `keysBeside`, and what the mapping can name as the list of items. */
-export function listsBeside(value: object, found: Found, mapping: Mapping): string {
-  const list = itemsElsewhere(value, found, mapping);
-  if (list === undefined) return keysBeside(value, found);
-  const name = JSON.stringify(shorten(list.path.join('.'), 60));
-  const more = list.hasItems ? '' : '. Name the article code and the quantity of its items there too';
-  return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
+export function otherNumber(item: object, mapping: Mapping) {
+  const found = ownNumberIn(item, mapping, specificNames(mapping.fields.purchaseOrderNumber));
+  return isAbsent(found) ? undefined : { found, text: textOf(found.value) ?? shown(found.value) };
 }
-
-/** Keys in a message. */
-export const SHOWN_KEYS = 10;

@@ -39,14 +39,12 @@ export async function* readOrderPages(
   using late = openLateRecords();
   if (!('objects' in reading)) return yield* tableOrders(pages, reading, mapping, late);
   const { objects, isGuess } = reading;
+  const rules = { mapping, isGuess, isXml: reading.format === 'xml' };
   switch (objects.kind) {
     case 'orders':
-      return yield* objectOrders(pages, createObjectOrders({ ...objects, ...originalsOf(reading) }, late), {
-        mapping,
-        isGuess,
-      });
+      return yield* objectOrders(pages, createObjectOrders({ ...objects, ...originalsOf(reading) }, late), rules);
     case 'rows':
-      return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, { mapping, isGuess }, late);
+      return yield* rowOrders(pages, { ...objects, ...originalsOf(reading) }, rules, late);
   }
 }
 

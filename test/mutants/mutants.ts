@@ -80,7 +80,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'keys of calledOff',
-    file: 'src/validate/said-in-object.ts',
+    file: 'src/validate/object-fields.ts',
     find: '  reportCalledOff(value, place, rules, problems);',
     replace: '',
     tests: ['test/validate/called-off-rules.test.ts'],

@@ -149,6 +149,43 @@ describe('an order is held', () => {
     expect(orders).toMatchObject([{ number: '1', valid: false, problems: [{ code }] }]);
   });
 
+  const envelope = {
+    export: { id: 'EX-1' },
+    data: { orders: ['A-1', 'A-2'].map((purchaseOrderNumber) => ({ ...item, purchaseOrderNumber })) },
+  };
+  const around = { purchaseOrderNumber: 'export.id', items: 'data.orders' };
+
+  test('whose items are orders under the standard name of the number, with the list as records', async () => {
+    const { orders } = await readText(JSON.stringify(envelope), mappingOf({ fields: around }));
+    const hint = 'if "data.orders" is the list of orders, name it in the mapping of the source: records: "data.orders"';
+    const problem = { code: 'other-order', message: expect.stringContaining(hint) };
+    expect(orders).toMatchObject([{ number: 'EX-1', valid: false, problems: [problem, problem] }]);
+  });
+
+  test('whose items are orders in XML', async () => {
+    const one = (number: string) =>
+      `<order><purchaseOrderNumber>${number}</purchaseOrderNumber><articleCode>X</articleCode><quantity>1</quantity></order>`;
+    const text = `<file><export><id>EX-1</id></export><orders>${one('A-1')}${one('A-2')}</orders></file>`;
+    const { orders } = await readText(text, mappingOf({ records: 'file', fields: { ...around, items: 'orders' } }));
+    expect(orders).toMatchObject([
+      { number: 'EX-1', valid: false, problems: [{ code: 'other-order' }, { code: 'other-order' }] },
+    ]);
+  });
+
+  test('only for items with another number: not for those that repeat that of the order, or where another field has that name', async () => {
+    const same = { ...envelope, data: { orders: [{ ...item, purchaseOrderNumber: 'EX-1' }, item] } };
+    const { orders } = await readText(JSON.stringify(same), mappingOf({ fields: around }));
+    expect(orders).toMatchObject([{ number: 'EX-1', valid: true }]);
+    const other = mappingOf({ fields: { ...around, articleCode: 'purchaseOrderNumber' } });
+    expect((await readText(JSON.stringify(envelope), other)).orders).toMatchObject([{ number: 'EX-1', valid: true }]);
+    const mixed = { ...envelope, data: { orders: [...envelope.data.orders, item] } };
+    const [held] = (await readText(JSON.stringify(mixed), mappingOf({ fields: around }))).orders;
+    expect(held?.valid === false && held.problems.map(({ message }) => message.includes('records'))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   test('with an order element in it', async () => {
     const line = '<items><item><articleCode>A</articleCode><quantity>1</quantity></item></items>';
     const numbered = (number: string, more = '') =>

@@ -476,6 +476,68 @@ describe('JSON', () => {
     expect((await readText(JSON.stringify(all.slice(0, 1)), mapping)).orders).toMatchObject([{ valid: true }]);
   });
 
+  const flat = (names = ['purchaseOrderNumber', 'articleCode', 'quantity']) =>
+    ['A-1', 'A-2'].map((number) => Object.fromEntries([number, 'X', 1].map((value, at) => [names[at], value])));
+  const withItems = ['A-1', 'A-2'].map((purchaseOrderNumber) => ({
+    purchaseOrderNumber,
+    items: [{ articleCode: 'X', quantity: 1 }],
+  }));
+  const german = ['nummer', 'artikel', 'menge'] as const;
+  const fields = { purchaseOrderNumber: german[0], articleCode: german[1], quantity: german[2] };
+
+  test.each<[string, object, string, object?]>([
+    ['with the standard names', { export: { id: 'EX-1' }, data: { orders: flat() } }, 'data.orders'],
+    ['with items', { success: true, data: { orders: withItems, links: [{ a: 1 }] } }, 'data.orders'],
+    [
+      'with the names of the mapping',
+      { kopf: { id: 'E' }, daten: { liste: flat([...german]) } },
+      'daten.liste',
+      { fields },
+    ],
+    ['that is alone', { id: 'E', data: { order: withItems[0] } }, 'data.order'],
+    ['in each element of a list', [{ id: 'E', data: { orders: withItems } }], '*.data.orders'],
+  ])(
+    'names the list of orders below a key as records, and nothing around it as a field: orders %s',
+    async (_, value, records, more) => {
+      const text = JSON.stringify(value);
+      const { orders } = await readText(text, more && mappingOf(more));
+      const said = orders.flatMap((one) =>
+        one.valid ? [] : one.problems.map(({ message }) => message.split('operator: ')[1]),
+      );
+      expect(said).toEqual([
+        undefined,
+        `if "${records.replace('*.', '')}" is the list of orders, name it in the mapping of the source: records: "${records}"`,
+      ]);
+      const pasted = await readText(text, mappingOf({ ...more, records }));
+      const expected = records === 'data.order' ? ['A-1'] : ['A-1', 'A-2'];
+      expect(pasted.orders.map(({ number, valid }) => [number, valid])).toEqual(expected.map((one) => [one, true]));
+    },
+  );
+
+  test('names the list as records, then its order number as a field, where that has a usual name', async () => {
+    const text = JSON.stringify({ no: 'E', a: { b: flat(['Bestell-Nr.', 'articleCode', 'quantity']) } });
+    expect((await readText(text)).orders).toMatchObject([
+      { problems: [{}, { message: expect.stringContaining('records: "a.b"') }] },
+    ]);
+    expect((await readText(text, mappingOf({ records: 'a.b' }))).orders[0]).toMatchObject({
+      problems: [{ message: expect.stringContaining('if "Bestell-Nr." is the order number, name it as') }],
+    });
+    const pasted = mappingOf({ records: 'a.b', fields: { purchaseOrderNumber: 'Bestell-Nr.' } });
+    expect((await readText(text, pasted)).orders.map(({ number, valid }) => [number, valid])).toEqual([
+      ['A-1', true],
+      ['A-2', true],
+    ]);
+  });
+
+  test('names a list by its name as records where nothing else says what its elements are', async () => {
+    const { orders } = await readText(
+      JSON.stringify({ kopf: { id: 'E' }, daten: { Bestellungen: flat([...german]) } }),
+    );
+    expect(orders).toMatchObject([
+      { problems: [{}, { message: expect.stringContaining('records: "daten.Bestellungen"') }] },
+    ]);
+  });
+
   test('names the only item of an order as its items where it is not in a list, as in XML, and says nothing else of it', async () => {
     const hint = 'if "Item" is the list of items, name it in fields of the mapping of the source: items: "Item"';
     const item = '<Item><articleCode>A</articleCode><quantity>2</quantity></Item>';

@@ -1,0 +1,130 @@
+import type { Mapping } from '../config/config.ts';
+import { readsStandardNumber, specificNames } from '../config/mapping-schema.ts';
+import { isAmount } from '../order/quantity.ts';
+import { PURCHASE_ORDER, usualFieldOf } from '../order/record-kind.ts';
+import { plainText, pointerStep, shorten } from '../order/text.ts';
+import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
+import { recordsHint } from '../parse/inspection.ts';
+
+export function isAbsent({ value }: Found): boolean {
+  return isBlank(value);
+}
+
+/** The keys that an object has instead of the one that was looked for; "" when it has that. */
+function keysBeside(value: object, found: Found): string {
+  if (found.value !== undefined) return '';
+  const keys = Object.keys(value).slice(0, SHOWN_KEYS);
+  return shorten(keys.map((key) => JSON.stringify(key)).join(', '), 120);
+}
+
+const WORDS = { purchaseOrderNumber: 'order number', articleCode: 'article code', quantity: 'quantity' } as const;
+
+/** As `keysBeside`, and which of them the mapping can name as this field. */
+export function namesBeside(value: object, found: Found, field: keyof typeof WORDS, mapping: Mapping): string {
+  const { fields } = mapping;
+  const known = Object.values(fields).map((names) => find(value, names).name);
+  const names = Object.entries(value).flatMap(([key, inner]) => {
+    const inside = isObject(inner) ? Object.entries(inner).map(([name, one]) => [`${key}.${name}`, one] as const) : [];
+    return [[key, inner] as const, ...inside].filter(([name]) => !known.includes(name));
+  });
+  const numbers = names.filter(([, one]) => isAmount(one));
+  // One key cannot be two fields: the only number of an item is its quantity, if it has no other.
+  const only = field === 'articleCode' && numbers.length === 1 && isAbsent(find(value, fields.quantity));
+  const texts = names.filter((one) => textOf(one[1]) && !(only && numbers.includes(one)));
+  const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS).map(([name]) => name);
+  // The number of an export is next to its orders.
+  const isAround =
+    field === 'purchaseOrderNumber' && listElsewhere(value, find(value, fields.items), mapping)?.holds === 'orders';
+  if (found.value !== undefined || others.length === 0 || isAround) return keysBeside(value, found);
+  const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
+  return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
+}
+
+/** Whether an object has an article with a quantity, or an order number with items. */
+export function isRecord(value: object, { fields }: Mapping): boolean {
+  const has = (names: readonly string[]) => !isAbsent(find(value, names));
+  if (has(fields.articleCode) && has(fields.quantity)) return true;
+  return has(fields.purchaseOrderNumber) && (has(fields.items) || has(fields.articleCode) || has(fields.quantity));
+}
+
+const STANDARD: readonly string[] = [PURCHASE_ORDER.fields.number];
+
+/** The order number of an item, or of an order within another: under `names`, or the standard name. */
+export function ownNumberIn(value: object, mapping: Mapping, names: readonly string[]): Found {
+  const found = find(value, names);
+  return isAbsent(found) && !readsStandardNumber(mapping.fields) ? find(value, STANDARD) : found;
+}
+
+/** The only list that can be the items of an order that has none under the names of the mapping, or the orders of the file. */
+export function listElsewhere(value: object, found: Found, mapping: Mapping): OtherList | undefined {
+  if (found.value !== undefined || found.isAmbiguous) return undefined;
+  const lists = listsIn(value, { mapping, around: value }, { path: [], pointer: '' });
+  const [only, ...others] = lists.filter(({ holds }) => holds === bestOf(lists));
+  return others.length === 0 ? only : undefined;
+}
+
+/** A list of objects, or a single one as in XML, under another name than those of the mapping. */
+type OtherList = { path: string[]; pointer: string; holds: (typeof CONTENTS)[number] };
+const CONTENTS = ['orders', 'items', 'objects'] as const;
+
+const bestOf = (lists: readonly OtherList[]) => CONTENTS.find((one) => lists.some(({ holds }) => holds === one));
+
+type Around = { mapping: Mapping; around: object };
+
+function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'pointer'>): OtherList[] {
+  return Object.entries(value).flatMap(([key, inner]): OtherList[] => {
+    const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
+    if (isObject(inner)) {
+      const holds = contentOf(key, [inner], given);
+      if (holds !== 'objects') return [{ ...own, holds }];
+      return own.path.length < 3 ? listsIn(inner, given, own) : [];
+    }
+    const objects = Array.isArray(inner) ? inner.filter(isObject) : [];
+    return objects.length === 0 ? [] : [{ ...own, holds: contentOf(key, objects, given) }];
+  });
+}
+
+const ORDERS = /^(?:purchase)?orders$|^bestellungen$|^auftrage$/;
+
+function contentOf(key: string, objects: readonly object[], given: Around): OtherList['holds'] {
+  if (ORDERS.test(plainText(key, '')) || objects.some((one) => isOrder(one, given))) return 'orders';
+  return objects.some((one) => isRecord(one, given.mapping)) ? 'items' : 'objects';
+}
+
+/** Whether an object has another order number than the one around it, or a list of items without being one. */
+function isOrder(value: object, { mapping, around }: Around): boolean {
+  const { fields } = mapping;
+  const has = (names: readonly string[]) => !isAbsent(find(value, names));
+  const own = textOf(find(around, fields.purchaseOrderNumber).value);
+  const names = own === undefined ? fields.purchaseOrderNumber : specificNames(fields.purchaseOrderNumber);
+  // With a number of the order, the other names may be those of an article: Bestellnummer.
+  const usual = own === undefined ? usualNumberIn(value, mapping) : undefined;
+  const number = textOf(ownNumberIn(value, mapping, names).value) || usual;
+  if (number) return number !== (own ?? usualNumberIn(around, mapping));
+  return Array.isArray(find(value, fields.items).value) && !has(fields.articleCode);
+}
+
+/** The order number under a name that files usually have for it, and that the mapping reads as no other field. */
+function usualNumberIn(value: object, { fields }: Mapping): string | undefined {
+  const read = Object.values(fields).map((names) => find(value, names).name);
+  const key = Object.keys(value).find((name) => usualFieldOf(name) === 'purchaseOrderNumber' && !read.includes(name));
+  return key === undefined ? undefined : textOf(Reflect.get(value, key));
+}
+
+/** As `keysBeside`, and what the mapping can name as the list of items, or of orders. */
+export function listsBeside(
+  value: object,
+  found: Found,
+  mapping: Mapping,
+  place: { pointer?: string; isXml: boolean },
+): string {
+  const list = listElsewhere(value, found, mapping);
+  if (list === undefined) return keysBeside(value, found);
+  if (list.holds === 'orders') return `${keysBeside(value, found)}${recordsHint(list.path, place)}`;
+  const name = JSON.stringify(shorten(list.path.join('.'), 60));
+  const more = list.holds === 'items' ? '' : '. Name the article code and the quantity of its items there too';
+  return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
+}
+
+/** Keys in a message. */
+export const SHOWN_KEYS = 10;
