@@ -66,43 +66,6 @@ export function problemText({ field, message }: Pick<Problem, 'field' | 'message
 /** A message that begins with its verb: the field is its subject. */
 const NEEDS_SUBJECT = /^(?:is|has|contains|occurs|can) /;
 
-/** Equal problems that are shown, places of the others that are named with their order, and problems that are told apart. */
-const MOST_EQUAL = 10;
-const MOST_PLACES = 10;
-const MOST_KINDS = 1_000;
-
-/** Problems that say the same as `problem`; `places`: the first of them; `lines`: first and last line of all others. */
-type Repeat = { problem: Problem; times: number; places: { at: string; order: string }[]; lines: [number, number][] };
-
-/** Finds problems of one file that say the same as others. */
-export function createRepeats() {
-  const kinds = new Map<string, Repeat>();
-  return {
-    /** Whether so many equal ones came before that this one is only counted. */
-    holds(problem: Problem, order: string): boolean {
-      const { code, field, value, message, line, pointer = '' } = problem;
-      // A message can name the lines of other rows.
-      const key = [code, field, value, message.replace(/\bline \d+/g, '')].join('\0');
-      const kind = kinds.get(key) ?? { problem, times: -MOST_EQUAL, places: [], lines: [] };
-      kind.times += 1;
-      if (kinds.has(key) || kinds.size < MOST_KINDS) kinds.set(key, kind);
-      if (kind.times <= 0) return false;
-      const last = kind.lines.at(-1);
-      if (kind.places.length < MOST_PLACES) kind.places.push({ at: pointer === '' ? `line ${line}` : pointer, order });
-      else if (last && line >= last[1] && line <= last[1] + 1) last[1] = line;
-      else kind.lines.push([line, line]);
-      return true;
-    },
-    held: () =>
-      [...kinds.values()].filter(({ times }) => times > 0).map((one) => ({ ...one, lines: rangesText(one.lines) })),
-  };
-}
-
-/** `22-26, 28`. */
-function rangesText(lines: Repeat['lines']): string {
-  return lines.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ');
-}
-
 /** The form of the input, which its fix file repeats. `header` is absent for JSON. */
 export type FileShape = {
   format: FileFormat;

@@ -212,3 +212,13 @@ export function firstOf(texts: readonly string[] = []): string {
 export function asShown(value: string): string {
   return value.replace(/^="(.*)"$/s, '$1');
 }
+
+/**
+ * What a message says of others like it, too: those name other lines, and other keys of their objects. `hint`: of a message
+ * about a name in the mapping, which is one mistake in all objects: what to do about it.
+ */
+export function messageOfAll(message: string): { text: string; hint?: string } {
+  const all = message.replace(/^line \d+/, 'this line').replace(/\bline \d+/g, 'another line');
+  const [, text, hint = ''] = /^(.*?); the object has ".*?(?:\. (For your operator: .*))?$/s.exec(all) ?? [];
+  return text === undefined ? { text: all } : { text, hint };
+}

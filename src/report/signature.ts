@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Problem } from '../order/record.ts';
+import { messageOfAll } from '../order/text.ts';
 
 /** The error to sign. `known` are texts of this order that the message may repeat: its number, a value. */
 export type SignedError = {
@@ -74,4 +76,42 @@ function plain(text: string): string {
     .replace(/[^\p{L}\p{N}._-]+/gu, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 40);
+}
+
+/** Equal problems that are shown (only one of a name in the mapping), places of the others that are named with their order, and problems that are told apart. */
+const MOST_EQUAL = 10;
+const MOST_PLACES = 10;
+const MOST_KINDS = 1_000;
+
+/** Problems like `problem`, which says what is true for all; `places`: the first of them; `lines`: first and last line of all others. */
+type Repeat = { problem: Problem; times: number; places: { at: string; order: string }[]; lines: [number, number][] };
+
+/** Finds problems of one file that say the same as others. */
+export function createRepeats() {
+  const kinds = new Map<string, Repeat>();
+  return {
+    /** Whether so many equal ones came before that this one is only counted. */
+    holds(problem: Problem, order: string): boolean {
+      const { code, field, value, message, line, pointer = '' } = problem;
+      const { text, hint } = messageOfAll(message);
+      const key = [code, field, value, text, hint].join('\0');
+      const times = hint === undefined ? -MOST_EQUAL : -1;
+      const kind = kinds.get(key) ?? { problem: { ...problem, message: text }, times, places: [], lines: [] };
+      kind.times += 1;
+      if (kinds.has(key) || kinds.size < MOST_KINDS) kinds.set(key, kind);
+      if (kind.times <= 0) return false;
+      const last = kind.lines.at(-1);
+      if (kind.places.length < MOST_PLACES) kind.places.push({ at: pointer === '' ? `line ${line}` : pointer, order });
+      else if (last && line >= last[1] && line <= last[1] + 1) last[1] = line;
+      else kind.lines.push([line, line]);
+      return true;
+    },
+    held: () =>
+      [...kinds.values()].filter(({ times }) => times > 0).map((one) => ({ ...one, lines: rangesText(one.lines) })),
+  };
+}
+
+/** `22-26, 28`. */
+function rangesText(lines: Repeat['lines']): string {
+  return lines.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ');
 }

@@ -4,9 +4,10 @@ import type { StatusValues } from '../../operate/orders/check-file.ts';
 import { type Preview, unreadText } from '../../operate/orders/preview-orders.ts';
 import type { Order } from '../../order/order.ts';
 import type { Decimal } from '../../order/quantity.ts';
-import { createRepeats, type FileFormat, type Problem } from '../../order/record.ts';
+import type { FileFormat, Problem } from '../../order/record.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { leftOutTexts } from '../../report/left-out.ts';
+import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
 import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
@@ -244,7 +245,6 @@ function knownText({ invalidKnown }: Preview): string {
 
 /** Why a file cannot be read, and where. */
 function failureText(file: string, error: PoSyncError): string {
-  const { line } = error.facts;
-  const place = line === undefined ? '' : `:${line}`;
+  const place = error.facts.line === undefined ? '' : `:${error.facts.line}`;
   return `${printable(`${file}${place}: ${error.code}: `)}${describe(error).split('\n').map(printable).join('\n')}\n`;
 }
