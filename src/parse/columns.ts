@@ -1,12 +1,11 @@
 import type { Mapping } from '../config/config.ts';
 import { nearest } from '../config/problem.ts';
-import { isNoCancellation } from '../order/cancellation-names.ts';
 import { errorColumnOf } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { PURCHASE_ORDER } from '../order/record-kind.ts';
+import { PURCHASE_ORDER, usualFieldOf } from '../order/record-kind.ts';
 import { restore } from '../order/spreadsheet.ts';
 import { controlCharacterIn, plainName, shorten } from '../order/text.ts';
-import { unreadable } from './unreadable.ts';
+import { fieldsToPaste, unreadable } from './unreadable.ts';
 
 /** The fields that a table has a column for. */
 export type Field = 'purchaseOrderNumber' | 'orderState' | 'articleCode' | 'quantity';
@@ -155,13 +154,17 @@ function remedyOfMissing(
   const mixed = mixedDelimiter(missing, header, mapping);
   if (mixed !== undefined)
     return `The header has two delimiters: the name ${JSON.stringify(shorten(mixed.name, 60))} contains ${named(mixed.delimiter)}. Use one delimiter in the complete file.`;
-  const near = missing.flatMap((field) => {
-    const each = mapping.fields[field].map((name) => ({ name, found: nearest(name, header) }));
-    const { name, found } = each.find((one) => one.found !== undefined) ?? {};
-    return found === undefined ? [] : [`"${shorten(found, 60)}" to "${name}"`];
-  });
-  if (near.length > 0)
-    return `If you mean these, rename them in the file: ${near.join(', ')}. For your operator: or name them in the mapping of its source.`;
+  const found = missing.flatMap((field) => likelyColumn(field, header, mapping) ?? []);
+  // A single word such as "order" is in any title.
+  const isHeader = found.length + countFields(header, mapping) > 1;
+  const likely = new Map(found.filter(({ isNear }) => isNear || isHeader).map((one) => [one.field, one]));
+  if (likely.size > 0) {
+    const names = [...likely.values()].map(({ name, found }) => `"${shorten(found, 60)}" to "${name}"`).join(', ');
+    const set = fieldsToPaste(new Map([...likely].map(([field, { found }]) => [field, found])), mapping);
+    const rest = missing.filter((field) => !likely.has(field));
+    const more = rest.length === 0 ? '' : `. Name the column of ${rest.join(' and ')} there, too`;
+    return `If you mean these, rename them in the file: ${names}. For your operator: or ${set}${more}.`;
+  }
   const [first = ''] = header;
   const { delimiter } = mapping;
   const others = /[,;\t|]/.exec(first)?.[0];
@@ -176,6 +179,26 @@ function remedyOfMissing(
     return `${none} ask your operator. ${set}; if another sign than a comma, semicolon, tab or | separates them, set delimiter.`;
   const names = missing.map((field) => mapping.fields[field].map((name) => JSON.stringify(name)).join(' or '));
   return `${none} add or rename these columns: ${names.join('; ')}. If that is not possible, ask your operator. ${set}.`;
+}
+
+/** The column that has nearly the name of a field, or one that such columns usually have. */
+function likelyColumn(field: Field, header: readonly string[], mapping: Mapping) {
+  for (const name of mapping.fields[field]) {
+    const found = nearest(name, header);
+    if (found !== undefined) return { field, name, found, isNear: true };
+  }
+  const usual = header.filter((name) => usualFieldOf(name) === field && !isRead(name, mapping));
+  const [found, ...others] =
+    usual.length === 1 ? usual : usual.filter((name) => /(?:n[or]|num(?:ber|mer)?)\W*$/i.test(name));
+  return found === undefined || others.length > 0
+    ? undefined
+    : { field, name: mapping.fields[field][0] ?? field, found, isNear: false };
+}
+
+function isRead(name: string, { fields }: Mapping): boolean {
+  return Object.values(fields)
+    .flat()
+    .some((one) => plainName(one) === plainName(name));
 }
 
 /** A name among others that, split at another delimiter, contains the column of a missing field. */
@@ -205,45 +228,4 @@ export function refuseMissing(
   const remedy =
     'Correct the name in the file. Nothing of the file is sent, because nothing says which of its orders are wanted. For your operator: or correct the name in the mapping.';
   throw unreadable('column-missing', message, { ...(line !== undefined && { line }), field: only.join(', ') }, remedy);
-}
-
-/** A column or key of `calledOff`. It replaces what its name says about cancelling. */
-export type CalledOffRule = { name: string; plain: string; holds(text: string): boolean };
-
-const known = new WeakMap<Mapping['calledOff'], readonly CalledOffRule[]>();
-
-/** The rules of a mapping: `any` is every value except a no, `never` is none, other values are compared without case. */
-export function calledOffRules({ calledOff }: Mapping): readonly CalledOffRule[] {
-  const rules = known.get(calledOff) ?? Object.entries(calledOff).map(([name, values]) => ruleOf(name, values));
-  known.set(calledOff, rules);
-  return rules;
-}
-
-function ruleOf(name: string, values: readonly string[]): CalledOffRule {
-  const [only] = values.length === 1 ? values : [];
-  const wanted = new Set(values.map((value) => value.toLowerCase()));
-  const holds = (text: string) => {
-    if (only === 'any') return !isNoCancellation(text);
-    return only !== 'never' && wanted.has(text.toLowerCase());
-  };
-  return { name, plain: plainName(name), holds };
-}
-
-/** The rule for a column or key, if it has one. */
-export function ruleFor(name: string, rules: readonly CalledOffRule[]): CalledOffRule | undefined {
-  if (rules.length === 0) return undefined;
-  const plain = plainName(name);
-  return rules.find((rule) => rule.plain === plain);
-}
-
-/** A renamed column would let canceled rows through; a fix file of objects does not have it. */
-export function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
-  if (header.some((name) => errorColumnOf(name) !== undefined)) return [];
-  const columns = new Set(header.map(plainName));
-  const missing = Object.entries(calledOff).filter(
-    ([name, values]) => values.join() !== 'never' && !columns.has(plainName(name)),
-  );
-  if (missing.length === 0) return [];
-  const names = missing.map(([name]) => JSON.stringify(name)).join(', ');
-  return [`calledOff names ${names}, which this file does not have: canceled rows may be sent.`];
 }

@@ -1,6 +1,8 @@
 import type { Mapping } from '../config/config.ts';
+import { isNoCancellation } from '../order/cancellation-names.ts';
+import { errorColumnOf } from '../order/fixing.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
-import { calledOffRules, columnNamed, missingCalledOff, refuseMissing, ruleFor } from './columns.ts';
+import { columnNamed, refuseMissing } from './columns.ts';
 import { find, isObject, textOf } from './find-key.ts';
 
 /**
@@ -182,4 +184,45 @@ function warningsOf(rules: readonly Rule[], [one, several]: [string, string], mi
 /** `"Entwurf" 3`: a value that was meant may be among them, in another case. */
 function timesText([value, times]: [value: string, times: number]): string {
   return `${value === '' ? '(empty)' : value === OTHERS ? value : JSON.stringify(value)} ${times}`;
+}
+
+/** A column or key of `calledOff`. It replaces what its name says about cancelling. */
+export type CalledOffRule = { name: string; plain: string; holds(text: string): boolean };
+
+const known = new WeakMap<Mapping['calledOff'], readonly CalledOffRule[]>();
+
+/** The rules of a mapping: `any` is every value except a no, `never` is none, other values are compared without case. */
+export function calledOffRules({ calledOff }: Mapping): readonly CalledOffRule[] {
+  const rules = known.get(calledOff) ?? Object.entries(calledOff).map(([name, values]) => ruleOf(name, values));
+  known.set(calledOff, rules);
+  return rules;
+}
+
+function ruleOf(name: string, values: readonly string[]): CalledOffRule {
+  const [only] = values.length === 1 ? values : [];
+  const wanted = new Set(values.map((value) => value.toLowerCase()));
+  const holds = (text: string) => {
+    if (only === 'any') return !isNoCancellation(text);
+    return only !== 'never' && wanted.has(text.toLowerCase());
+  };
+  return { name, plain: plainName(name), holds };
+}
+
+/** The rule for a column or key, if it has one. */
+export function ruleFor(name: string, rules: readonly CalledOffRule[]): CalledOffRule | undefined {
+  if (rules.length === 0) return undefined;
+  const plain = plainName(name);
+  return rules.find((rule) => rule.plain === plain);
+}
+
+/** A renamed column would let canceled rows through; a fix file of objects does not have it. */
+export function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
+  if (header.some((name) => errorColumnOf(name) !== undefined)) return [];
+  const columns = new Set(header.map(plainName));
+  const missing = Object.entries(calledOff).filter(
+    ([name, values]) => values.join() !== 'never' && !columns.has(plainName(name)),
+  );
+  if (missing.length === 0) return [];
+  const names = missing.map(([name]) => JSON.stringify(name)).join(', ');
+  return [`calledOff names ${names}, which this file does not have: canceled rows may be sent.`];
 }

@@ -1,3 +1,4 @@
+import type { Mapping } from '../config/config.ts';
 import { type ErrorFacts, PoSyncError } from '../core/errors.ts';
 import { LIMITS } from '../order/limits.ts';
 import { plainName, shorten } from '../order/text.ts';
@@ -26,6 +27,23 @@ export function changedSince(name: string): PoSyncError {
 export function tooManyRecords() {
   const message = `The file contains more than ${LIMITS.records} orders.`;
   return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
+}
+
+/** What to write into a mapping so that it reads these names as well, with what it has there. */
+export function fieldsToPaste(found: ReadonlyMap<string, string>, { fields }: Pick<Mapping, 'fields'>): string {
+  const isSet = (field: string, names: readonly string[]) => names.length !== 1 || names[0] !== field;
+  const own = Object.entries(fields).filter(([field, names]) => isSet(field, names));
+  const all = new Map<string, readonly string[]>([
+    ...[...found].map(([field, name]) => [field, [name]] as const),
+    ...own.map(([field, names]) => [field, [...names, ...[found.get(field) ?? []].flat()]] as const),
+  ]);
+  const lines = [...all].map(([field, names]) => {
+    const [first, ...more] = names.map((name) => JSON.stringify(name.trim()));
+    return `${field}: ${more.length === 0 ? first : `[${[first, ...more].join(', ')}]`}`;
+  });
+  const where =
+    own.length === 0 ? 'add to the mapping of its source' : 'in the mapping of its source, replace fields by';
+  return `${where}: fields: { ${lines.join(', ')} }`;
 }
 
 /** Codes of files that are no table at all: a zip archive, a workbook of another program, a damaged file. */

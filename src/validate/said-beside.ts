@@ -3,7 +3,7 @@ import { cancellationKind, isNoCancellation, NO } from '../order/cancellation-na
 import { CONFIRMED } from '../order/fixing.ts';
 import type { Problem } from '../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../order/text.ts';
-import { calledOffRules, ruleFor } from '../parse/columns.ts';
+import { calledOffRules, ruleFor } from '../parse/skip-where.ts';
 import {
   beginsWithCallingOff,
   isStatusAgainst,

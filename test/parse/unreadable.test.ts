@@ -2,11 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { mappingOf, readText, whyUnreadable } from '../support/read-text.ts';
 import { textRows, writeWorkbook } from '../support/write-workbook.ts';
 import { storeZip } from '../support/zip.ts';
 
 const HEADER = 'purchaseOrderNumber,articleCode,quantity';
+
+/** The mapping with what a remedy says to write into it. */
+function pasted(remedy: string) {
+  return mappingOf(parse(/fields: \{.*\}/.exec(remedy)?.[0] ?? ''));
+}
 
 describe('a table is unreadable', () => {
   test.each([
@@ -70,7 +76,7 @@ describe('a table is unreadable', () => {
   test.each([
     [
       'purchaseOrderNr,artcleCode,quantity\n',
-      'rename them in the file: "purchaseOrderNr" to "purchaseOrderNumber", "artcleCode" to "articleCode". For your operator: or name',
+      'rename them in the file: "purchaseOrderNr" to "purchaseOrderNumber", "artcleCode" to "articleCode". For your operator: or add to the mapping of its source: fields: { purchaseOrderNumber: "purchaseOrderNr", articleCode: "artcleCode" }.',
     ],
     // A title and empty lines may be above the header, so it need not be the first line.
     ['1,A,1\n2,B,1\n', 'If the file has no such header, add one above the orders.'],
@@ -94,10 +100,34 @@ describe('a table is unreadable', () => {
   ])('with the likely header below a title, and what to set for it: %s', async (_, content) => {
     const { message, remedy } = await readText(await content).catch((error) => error);
     expect(message).toMatch(/^Missing columns in line 2: .* It has "Bestellnr", "Artikel", "Anzahl"\.$/);
-    expect(remedy).toMatch(/If line 2 is the header.*fields in the mapping sets these names.*header below a title/);
     expect(remedy).not.toContain('delimiter');
-    const fields = { purchaseOrderNumber: 'Bestellnr', articleCode: 'Artikel', quantity: 'Anzahl' };
-    expect((await readText(await content, mappingOf({ fields }))).orders).toMatchObject([{ valid: true }]);
+    expect(remedy).toContain(
+      'For your operator: or add to the mapping of its source: fields: { purchaseOrderNumber: "Bestellnr", articleCode: "Artikel", quantity: "Anzahl" }.',
+    );
+    expect((await readText(await content, pasted(remedy))).orders).toMatchObject([{ valid: true }]);
+  });
+
+  test.each([
+    ['Bestell-Nr.;Artikelnummer;Menge', {}],
+    ['Auftragsnummer;Auftrag;Pos.;Art.;Material;Stück;Preis', {}],
+    ['PO Number;Item;SKU;Item No.;Qty Ordered', {}],
+    ['purchaseOrderNumbr;Artikel-Nr;Bestellmenge', {}],
+    ['Nr;Artikelnr;Anzahl', { purchaseOrderNumber: 'Nr', quantity: 'Menge' }],
+  ])('with usual names says what to paste, which reads the file: %s', async (header, fields) => {
+    const rows = header
+      .split(';')
+      .map((name) => (/item$|pos/i.test(name) ? '10' : /menge|qty|st|anzahl/i.test(name) ? '2' : 'A-1'));
+    const text = `${header}\n${rows.join(';')}\n`;
+    const { remedy } = await readText(text, mappingOf({ fields })).catch((error) => error);
+    const { orders } = await readText(text, pasted(remedy));
+    expect(orders).toMatchObject([{ valid: true, order: { items: [{ quantity: 2 }] } }]);
+  });
+
+  test('with a usual name for one of two columns says which one is left, and names none that may be two things', async () => {
+    const { remedy } = await readText('Bestellnr;Was;Artikel;Material;Menge\n1;2;3;4;5\n').catch((error) => error);
+    expect(remedy).toMatch(
+      /fields: \{ purchaseOrderNumber: "Bestellnr", quantity: "Menge" \}\. Name the column of articleCode there, too\.$/,
+    );
   });
 
   test('without a word about delimiters for a workbook of one column', async () => {
