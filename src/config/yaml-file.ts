@@ -33,12 +33,13 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_ALIASES = 100;
 /** Faults that do not change the meaning of the rest of the file. */
 const READABLE_FAULTS = ['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED'];
+const EQUALLY = 'indent the keys of one level equally';
 const WORDINGS: Partial<Record<YAMLError['code'], { message: string; hint: string }>> = {
   TAB_AS_INDENT: { message: 'a tab cannot indent YAML', hint: 'use spaces' },
   TAG_RESOLVE_FAILED: { message: 'YAML tags (!name) are not supported', hint: 'a text beginning with ! needs quotes' },
   BAD_INDENT: {
     message: 'this is not indented like the rest of its level',
-    hint: 'indent the keys of one level equally',
+    hint: EQUALLY,
   },
   BAD_DQ_ESCAPE: {
     message: 'a backslash has a special meaning between double quotes',
@@ -83,7 +84,12 @@ export function readYaml(text: string): YamlFile {
     if (isClosed(text, offset)) return unusable([{ ...place(open.pos[0]), ...outdented(text[offset]) }]);
     return unusable([{ ...place(offset), ...neverClosed(open, offset, text) }]);
   }
-  const faults = onceEach(causesIn(found).map((error) => ({ ...place(error.pos[0]), ...sentence(error, text) })));
+  const faults = onceEach(
+    causesIn(found).map((error) => {
+      const { offset, ...said } = faultOf(error, text);
+      return { ...place(offset), ...said };
+    }),
+  );
   if (found.some((error) => !READABLE_FAULTS.includes(error.code))) return unusable(faults.slice(0, 20));
 
   faults.push(...keyFaults(document).map(({ offset, ...fault }) => ({ ...place(offset), ...fault })));
@@ -110,18 +116,39 @@ function causesIn(found: readonly YAMLError[]): readonly YAMLError[] {
   const alone = found.find(isTooDeep) ?? found.find(({ code }) => code === 'TAB_AS_INDENT');
   if (alone) return [alone];
   const values = found.filter(({ code }) => code === 'BLOCK_IN_FLOW').map(({ pos }) => pos);
-  return found.filter(({ pos: [at] }) => !values.some(([from, to]) => at > from && at <= to));
+  const keys = found.filter(({ code }) => code === 'BLOCK_AS_IMPLICIT_KEY').map(({ pos: [at] }) => at);
+  return found.filter(({ code, pos: [at] }) => {
+    if (code === 'MULTILINE_IMPLICIT_KEY' && keys.includes(at)) return false;
+    return !values.some(([from, to]) => at > from && at <= to);
+  });
 }
 
 function isTooDeep({ message }: YAMLError): boolean {
   return message.startsWith('Maximum call stack');
 }
 
-function sentence(error: YAMLError, text: string): { message: string; hint?: string } {
-  const { code, message, pos } = error;
+type Said = { message: string; hint?: string };
+
+function faultOf(error: YAMLError, text: string): Said & { offset: number } {
+  const { code, pos } = error;
+  // Below a key without a value, the library reports the end of that line.
   if (code === 'DUPLICATE_KEY') {
-    return { message: `the key ${/^[^\s:,{}]*/.exec(text.slice(pos[0]))?.[0]} is repeated here` };
+    const offset = pos[0] + (/^(?:\s|#.*)*/.exec(text.slice(pos[0]))?.[0].length ?? 0);
+    return { offset, message: `the key ${keyAt(text, offset)} is repeated here` };
   }
+  // A line that is indented too far continues the value above it, where the library reports it.
+  const [deeper] = /^[^\n]*(?<!:)\r?\n[ \t]+(?=[^\s:#]+:(?:\s|$))/.exec(text.slice(pos[0])) ?? [];
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && deeper !== undefined && !/:\s/.test(deeper.trim())) {
+    const offset = pos[0] + deeper.length;
+    return { offset, message: `the key ${keyAt(text, offset)} is indented further than the line above`, hint: EQUALLY };
+  }
+  return { offset: pos[0], ...sentence(error, text) };
+}
+
+const keyAt = (text: string, offset: number) => /^[^\s:,{}]*/.exec(text.slice(offset))?.[0] ?? '';
+
+function sentence(error: YAMLError, text: string): Said {
+  const { code, message, pos } = error;
   if (/^Unexpected .* at node end$/.test(message)) return TEXT_BEHIND;
   if (code === 'BLOCK_IN_FLOW' && /^-\s/.test(text.slice(pos[0]))) return DASH_IN_FLOW;
   const wording = WORDINGS[message.startsWith('Sequence item without') ? 'BAD_INDENT' : code];
@@ -161,12 +188,12 @@ function isClosed(text: string, offset: number): boolean {
   return false;
 }
 
-function outdented(opening = ''): { message: string; hint: string } {
+function outdented(opening = ''): Said {
   const message = `this line is within the ${opening} of a line above, and is not indented`;
   return { message, hint: 'indent it further than the key above' };
 }
 
-function neverClosed(error: YAMLError, offset: number, text: string): { message: string; hint?: string } {
+function neverClosed(error: YAMLError, offset: number, text: string): Said {
   const message = `this ${text[offset]} is never closed`;
   const hasComment = error.message.startsWith('Flow') && /\s#/.test(text.slice(offset, error.pos[0]));
   return hasComment ? { message, hint: 'a space and a # begin a comment: put such a text in quotes' } : { message };

@@ -26,6 +26,9 @@ it('gives the parent key for a missing path', () => {
 describe('continues after', () => {
   it.each([
     ['a: 1\nb: 2\na: 3\n', '3:1 the key a is repeated here'],
+    ['a: 1\nb:\na: 3\n', '3:1 the key a is repeated here'],
+    ['a: 1\nb: # none\n\n# more\na: 3\n', '5:1 the key a is repeated here'],
+    ['a:\n  - b:\r\n    b: 1\n', '3:5 the key b is repeated here'],
     ['a: !env HOME\n', '1:4 YAML tags (!name) are not supported'],
     ['__proto__: { a: 1 }\n', '1:1 this name is reserved'],
     ['a: { __proto__: 1 }\n', '1:6 this name is reserved'],
@@ -85,7 +88,14 @@ describe('refuses', () => {
 
 it('reports a wrong indentation once, with what to do', () => {
   const hint = expect.stringContaining('indent the keys of one level equally');
-  expect(readYaml('x:\n  y: 1\n   z: 2\n').faults).toEqual([expect.objectContaining({ line: 2, column: 6, hint })]);
+  const further = 'the key authUrl is indented further than the line above';
+  for (const end of ['\n', '\r\n'])
+    expect(readYaml(['x:', '  y: 1', '  baseUrl: http://a', '   authUrl: http://b', ''].join(end)).faults).toEqual([
+      { line: 4, column: 4, message: further, hint },
+    ]);
+  expect(readYaml('x:\n  baseUrl: "http://a"\n   authUrl: http://b\n').faults).toEqual([
+    expect.objectContaining({ line: 3, hint }),
+  ]);
   const message = 'this is not indented like the rest of its level';
   expect(readYaml('a:\n    b: 1\n   c: 2\n').faults).toEqual([expect.objectContaining({ line: 3, message, hint })]);
   const list = 'sources:\n  - name: a\n   type: inbox\n';
