@@ -133,9 +133,10 @@ export async function openConfig(
   shell.select?.({ place: placeOf(args), confirmation: isProtected ? ['--confirm', environment] : [] });
   requireSameEnvironment(loaded.config, args.confirm);
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
+  const misspelt = misspeltVariables(env, loaded.config);
   return {
     config: loaded.config,
-    warnings: [...warnings, ...misspeltVariables(env), ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
+    warnings: [...warnings, ...misspelt, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
   };
 }
 

@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import { nearest } from './problem.ts';
 import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
 import { isWebAddress } from './source-schema.ts';
-import { ADMIN_TOKENS, type Variables, variablePrefix } from './variables.ts';
+import { ADMIN_TOKENS, misspeltVariables, type Variables, variablePrefix } from './variables.ts';
 
 /** The credentials of the chosen environment (API part 5). */
 export type Secrets = {
@@ -33,8 +33,8 @@ export async function loadSecrets(
 ): Promise<Secrets> {
   const prefix = variablePrefix(config.environment);
   const [clientId, clientSecret] = await both(
-    needed(`${prefix}_CLIENT_ID`, env, read),
-    needed(`${prefix}_CLIENT_SECRET`, env, read),
+    needed(`${prefix}_CLIENT_ID`, config, env, read),
+    needed(`${prefix}_CLIENT_SECRET`, config, env, read),
   );
   await refuseShared(config, clientId.value, env, read);
   const sources = await loadSourceSecrets(config, env, read);
@@ -135,15 +135,17 @@ async function both(...wanted: [Promise<FoundSecret>, Promise<FoundSecret>]): Pr
   });
 }
 
-async function needed(name: string, env: Variables, read: SecretReader): Promise<FoundSecret> {
+async function needed(name: string, config: Config, env: Variables, read: SecretReader): Promise<FoundSecret> {
   const found = await readSecret(name, env, read);
   if (found !== undefined) return found;
   // The ID is no misspelled secret.
   const kind = /_CLIENT_(?:ID|SECRET)$/.exec(name)?.[0] ?? '';
   const given = Object.keys(env).filter((key) => key.startsWith('PO_SYNC_') && key !== name && key.endsWith(kind));
   const near = nearest(name, given);
+  const hint =
+    misspeltVariables(env, config, [name, `${name}_FILE`])[0] ?? (near && `Did you mean ${near}, which is set?`);
   throw new PoSyncError('secret-missing', `${name} is not set.`, {
-    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.${near === undefined ? '' : ` Did you mean ${near}, which is set?`}`,
+    remedy: `Set ${name}, or set ${name}_FILE to a file that contains it.${hint === undefined ? '' : ` ${hint}`}`,
     facts: { variable: name },
   });
 }

@@ -130,12 +130,38 @@ const KNOWN = new Set([...PLAIN, ...IN_FILES.flatMap((name) => [name, `${name}_F
 /** How the names of an environment or a source end. They may be those of another configuration. */
 const OF_ANOTHER = /^(?!REDIS_).*_(CLIENT_ID|CLIENT_SECRET|TLS_PASSPHRASE|AUTHORIZATION|USER|PASSWORD)(_FILE)?$/;
 
-/** A warning for each variable that has no meaning and nearly the name of one that has: po-sync ignores it. */
-export function misspeltVariables(env: Variables): string[] {
+/** How the names of an environment's and a source's variables end. */
+const ENDS = {
+  environment: ['CLIENT_ID', 'CLIENT_SECRET', 'TLS_PASSPHRASE', 'PROXY_USER', 'PROXY_PASSWORD'],
+  source: ['AUTHORIZATION', 'USER', 'PASSWORD', 'TLS_PASSPHRASE'],
+};
+
+type Named = { environments: Readonly<Record<string, unknown>>; sources: readonly { name: string }[] };
+
+/** A warning for each variable that has no meaning and nearly the name of one that has (of `wanted`): po-sync ignores it. */
+export function misspeltVariables(
+  env: Variables,
+  { environments, sources }: Named,
+  wanted?: readonly string[],
+): string[] {
+  const own = [
+    ...sources.map(({ name }) => ({ prefix: `${variablePrefix(`SOURCE_${name}`)}_`, ends: ENDS.source })),
+    ...Object.keys(environments).map((name) => ({ prefix: `${variablePrefix(name)}_`, ends: ENDS.environment })),
+  ];
+  const said = (variable: string, near: string) =>
+    wanted?.includes(near) === false ? [] : [`${variable} is not a known variable (did you mean ${near}?)`];
   return Object.keys(env).flatMap((variable) => {
     const name = variable.replace(/^PO_SYNC_/, '');
     if (name === variable || KNOWN.has(name) || OF_ANOTHER.test(name)) return [];
+    // Only the end is compared: long names that begin alike are all near each other.
+    for (const { prefix, ends } of own.filter((one) => variable.startsWith(one.prefix))) {
+      const end = nearest(
+        variable.slice(prefix.length),
+        ends.flatMap((one) => [one, `${one}_FILE`]),
+      );
+      if (end !== undefined) return said(variable, `${prefix}${end}`);
+    }
     const near = nearest(name, KNOWN);
-    return near === undefined ? [] : [`${variable} is not a known variable (did you mean PO_SYNC_${near}?)`];
+    return near === undefined ? [] : said(variable, `PO_SYNC_${near}`);
   });
 }

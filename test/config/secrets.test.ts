@@ -184,6 +184,23 @@ it('point to a variable whose name is nearly right', async () => {
   });
 });
 
+it.each([
+  ['PO_SYNC_STAGING_CLIENTID', ID],
+  ['PO_SYNC_STAGING_CLIENT_IDD', ID],
+  ['PO_SYNC_STAGING_CLIENT_ID_FLIE', `${ID}_FILE`],
+  ['PO_SYNC_STAGING_CLIENT_SECRE', SECRET],
+])('point to %s, which is nearly %s, once and without its value', async (name, near) => {
+  const env = { ...(near === SECRET ? { [ID]: 'client' } : { [SECRET]: 'hunter2hunter2' }), [name]: 'swordfish' };
+  const error = await loadSecrets(config, env).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'secret-missing' });
+  expect(JSON.stringify([String(error), error])).not.toMatch(/swordfish|hunter2/);
+  expect(error).toMatchObject({
+    remedy: expect.stringContaining(`${name} is not a known variable (did you mean ${near}?)`),
+  });
+  const neither = await loadSecrets(config, { [name]: 'swordfish' }).catch((thrown: unknown) => thrown);
+  expect(String(Reflect.get(Object(neither), 'remedy')).split(`${name} is not a known`)).toHaveLength(2);
+});
+
 it('leave out a file of another environment that cannot be read', async () => {
   await expect(loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' })).resolves.toBeDefined();
 });
