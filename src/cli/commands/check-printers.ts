@@ -11,7 +11,7 @@ import { createRepeats } from '../../report/signature.ts';
 import { openText } from '../../report/story.ts';
 import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
-import { errorDocument, printable, printableJson } from '../terminal/print.ts';
+import { errorDocument, errorText, printable, printableJson } from '../terminal/print.ts';
 import { createAdvice, type MappingOf, statusText } from './advice.ts';
 
 /** Prints what `check` finds, for people or programs. */
@@ -179,10 +179,9 @@ function saidText({ field, value, message }: Problem): string {
 
 /** `orders.csv:8: quantity: "1 dozen" is not a number; write digits only, such as 12 (order PO-1)`. */
 function problemText(file: string, problem: Problem, order: string): string {
-  const { line, pointer = '' } = problem;
-  const place = pointer === '' ? '' : ` ${pointer}`;
+  const place = problem.pointer ? ` ${problem.pointer}` : '';
   const whose = order === '' ? '' : ` (order ${shorten(order, 60)})`;
-  return `${printable(`${file}:${line}:${place} ${saidText(problem)}${whose}`)}\n`;
+  return `${printable(`${file}:${problem.line}:${place} ${saidText(problem)}${whose}`)}\n`;
 }
 
 /** The counts, and the first order as it would be sent. */
@@ -243,8 +242,9 @@ function knownText({ invalidKnown }: Preview): string {
   return `; of these, already sent or in progress: ${numbers.join(', ')}${more}`;
 }
 
-/** Why a file cannot be read, and where. */
+/** Why a file cannot be read, and where. That it cannot be opened is an error as of any command, which names the file. */
 function failureText(file: string, error: PoSyncError): string {
-  const place = error.facts.line === undefined ? '' : `:${error.facts.line}`;
-  return `${printable(`${file}${place}: ${error.code}: `)}${describe(error).split('\n').map(printable).join('\n')}\n`;
+  if (error.facts['file'] !== undefined) return errorText(error);
+  const place = [file, error.facts.line].filter((one) => one !== undefined).join(':');
+  return `${printable(`${place}: ${error.code}: `)}${describe(error).split('\n').map(printable).join('\n')}\n`;
 }

@@ -376,11 +376,16 @@ First order as it would be sent:
     });
   });
 
-  test('exits with 1 if a file does not exist, after checking the others', async () => {
-    const { code, out, err } = await check({ 'good.csv': GOOD }, {}, ['missing.csv']);
+  test('exits with 1 if a file cannot be opened, after checking the others, and says so as any command does', async () => {
+    await mkdir(path.join(folder, 'folder.csv'));
+    const { code, out, err } = await check({ 'good.csv': GOOD }, {}, ['missing.csv', 'folder.csv']);
     expect(code).toBe(1);
     expect(out).toContain('good.csv: 2 orders, all valid');
-    expect(err).toContain('missing.csv: file-missing: File');
+    const [missing, other] = ['missing.csv', 'folder.csv'].map((name) => path.join(folder, name));
+    expect(err).toBe(
+      `po-sync: File ${missing} not found.\n  Check its name and path.\n` +
+        `po-sync: ${other} is not a regular file.\n  Use a file, not a link, folder, pipe or device.\n`,
+    );
   });
 
   test('prints one JSON document for several files', async () => {
