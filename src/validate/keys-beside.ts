@@ -75,33 +75,33 @@ function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'poi
   return Object.entries(value).flatMap(([key, inner]): OtherList[] => {
     const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
     if (isObject(inner)) {
-      const holds = contentOf(key, [inner], given);
+      const holds = contentOf([inner], given);
       if (holds !== 'objects') return [{ ...own, holds }];
       return own.path.length < 3 ? listsIn(inner, given, own) : [];
     }
     const objects = Array.isArray(inner) ? inner.filter(isObject) : [];
-    return objects.length === 0 ? [] : [{ ...own, holds: contentOf(key, objects, given) }];
+    const holds = ORDERS.test(plainText(key, '')) ? 'orders' : contentOf(objects, given);
+    return objects.length === 0 ? [] : [{ ...own, holds }];
   });
 }
 
 const ORDERS = /^(?:purchase)?orders$|^bestellungen$|^auftrage$/;
 
-function contentOf(key: string, objects: readonly object[], given: Around): OtherList['holds'] {
-  if (ORDERS.test(plainText(key, '')) || objects.some((one) => isOrder(one, given))) return 'orders';
+function contentOf(objects: readonly object[], given: Around): OtherList['holds'] {
+  if (objects.some((one) => isOrder(one, given))) return 'orders';
   return objects.some((one) => isRecord(one, given.mapping)) ? 'items' : 'objects';
 }
 
 /** Whether an object has another order number than the one around it, or a list of items without being one. */
 function isOrder(value: object, { mapping, around }: Around): boolean {
   const { fields } = mapping;
-  const has = (names: readonly string[]) => !isAbsent(find(value, names));
   const own = textOf(find(around, fields.purchaseOrderNumber).value);
   const names = own === undefined ? fields.purchaseOrderNumber : specificNames(fields.purchaseOrderNumber);
   // With a number of the order, the other names may be those of an article: Bestellnummer.
   const usual = own === undefined ? usualNumberIn(value, mapping) : undefined;
   const number = textOf(ownNumberIn(value, mapping, names).value) || usual;
   if (number) return number !== (own ?? usualNumberIn(around, mapping));
-  return Array.isArray(find(value, fields.items).value) && !has(fields.articleCode);
+  return Array.isArray(find(value, fields.items).value) && isAbsent(find(value, fields.articleCode));
 }
 
 /** The order number under a name that files usually have for it, and that the mapping reads as no other field. */

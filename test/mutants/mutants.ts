@@ -2003,6 +2003,13 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/validate/read-objects.test.ts'],
   },
   {
+    without: 'holding items that are orders under the standard name of the number',
+    file: 'src/validate/keys-beside.ts',
+    find: 'isAbsent(found) && !readsStandardNumber(mapping.fields) ? find(value, STANDARD) : found',
+    replace: 'found',
+    tests: ['test/validate/read-objects.test.ts'],
+  },
+  {
     without: 'doubt beside a row of JSON that is not an object',
     file: 'src/validate/check-object.ts',
     find: 'loose: { reason, isBoth: true },',

@@ -536,6 +536,11 @@ describe('JSON', () => {
     expect(orders).toMatchObject([
       { problems: [{}, { message: expect.stringContaining('records: "daten.Bestellungen"') }] },
     ]);
+    // Only a list: the object around it has the plural in XML and what is made of it.
+    const around = { kopf: { id: 'E' }, Bestellungen: { Bestellung: flat(['bestellnr', 'a', 'b']) } };
+    expect((await readText(JSON.stringify(around))).orders).toMatchObject([
+      { problems: [{}, { message: expect.stringContaining('records: "Bestellungen.Bestellung"') }] },
+    ]);
   });
 
   test('names the only item of an order as its items where it is not in a list, as in XML, and says nothing else of it', async () => {
