@@ -216,7 +216,7 @@ export function ruleFor(name: string, rules: readonly CalledOffRule[]): CalledOf
 }
 
 /** A renamed column would let canceled rows through; a fix file of objects does not have it. */
-export function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
+function missingCalledOff({ calledOff }: Mapping, header: readonly string[]): string[] {
   if (header.some((name) => errorColumnOf(name) !== undefined)) return [];
   const columns = new Set(header.map(plainName));
   const missing = Object.entries(calledOff).filter(
