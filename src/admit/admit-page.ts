@@ -204,8 +204,7 @@ async function enqueue(
   { records, isFixFile, corrects }: FileFacts,
 ): Promise<ValidOrder[]> {
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
-  const orders = fresh.map(({ order }) => order);
-  const guarded = await line.guard.rows(batch, orders, { isFixFile, corrects });
+  const guarded = await line.guard.rows(batch, planning.ordersOf(fresh), { isFixFile, corrects });
   const held = [...guarded.values()].filter((one) => 'valid' in one);
   await countInvalid(line, batch, held);
   const entering = fresh.flatMap((plan) => {
@@ -213,6 +212,7 @@ async function enqueue(
     return 'valid' in rows ? [] : [{ ...plan, rows }];
   });
   if (batch.kind === 'export') await line.knownInvalid.areWell(batch.source, planning.numbersOf(entering));
+  if (isFixFile) await line.guard.entering(batch, entering, corrects);
   if (isFixFile) await line.knownInvalid.corrected(planning.replacedBy(entering), line.batches);
   const groups = planning.inGroups(entering, jobSize(records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));

@@ -3,11 +3,11 @@ import type { RowClaim } from '../ledger/commits.ts';
 import { readOpenDeadLetters } from '../ledger/dead-letters.ts';
 import { isSameContent, isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createNumberClaims } from '../ledger/number-claims.ts';
+import { createNumberClaims, createRenumbering } from '../ledger/number-claims.ts';
 import { createRowClaims, type TakenRow } from '../ledger/row-claims.ts';
 import { broughtBefore, type OtherSpelling } from '../ledger/spellings.ts';
 import { batchTitle } from '../order/batch.ts';
-import { digestOf, type Former, isRecognizable } from '../order/digest.ts';
+import { digestOf } from '../order/digest.ts';
 import {
   CONFIRMED,
   LEADING_ZEROS_LOST,
@@ -18,7 +18,7 @@ import {
   ROWS_LEFT_OUT,
 } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
-import type { FixTarget, SourceRecord } from '../order/record.ts';
+import type { FixTarget } from '../order/record.ts';
 import type { Store } from '../redis/store.ts';
 import { admit } from './admission.ts';
 import {
@@ -31,7 +31,7 @@ import {
   heldBack,
   sentAlone,
 } from './held-back.ts';
-import type { Corrects } from './plan.ts';
+import { type Corrects, formerIn, mayBeRowOf } from './plan.ts';
 
 type Deps = Pick<Store, 'redis' | 'keys'> & {
   ledger: Pick<Ledger, 'lookup' | 'otherSpellings'>;
@@ -43,6 +43,7 @@ export function createOrderGuard(deps: Deps) {
   const withoutZeros = createZeroGuard(deps);
   const withoutOtherSpelling = createSpellingGuard(deps);
   const { remember } = createRowClaims(deps);
+  const renumbering = createRenumbering(deps);
   return {
     /** Checks the numbers of a page. Of a fix file, it keeps which rows its records were first. */
     async page(batch: Batch, page: readonly CheckedOrder[], file: PageFacts): Promise<readonly CheckedOrder[]> {
@@ -52,6 +53,13 @@ export function createOrderGuard(deps: Deps) {
       return file.isAsRead || batch.cancelled ? orders : withoutOtherSpelling(batch, orders, file.isFixFile);
     },
     rows: createRowGuard(deps),
+    async entering({ batch, no }: Batch, orders: readonly { order: ValidOrder }[], corrects?: Corrects): Promise<void> {
+      const ofRows = orders.map(({ order }) => ({
+        owner: { number: order.number, batch, no },
+        rows: targetsOf(order),
+      }));
+      await renumbering(ofRows, formerIn(corrects));
+    },
   };
 }
 
@@ -135,14 +143,6 @@ function createZeroGuard({ ledger, redis, keys }: Deps) {
 /** A number as a spreadsheet writes it. */
 const isBare = (number: string): boolean => /^(?:0|[1-9]\d*)$/.test(number) && number.length < LONGEST;
 
-/** What a row was, if it can be recognized in another file. */
-function formerIn(corrects: Corrects | undefined) {
-  return ({ batch, place }: FixTarget): Former | undefined => {
-    const was = corrects?.batch === batch ? corrects.formers.get(place) : undefined;
-    return was && isRecognizable(was) ? was : undefined;
-  };
-}
-
 /**
  * Holds orders whose row is already another order: one that another fix file brought, or the one of its dead letter, where
  * that was sent again. What it returns is claimed in the step that enters the order, so that of two fix files at once one
@@ -151,27 +151,8 @@ function formerIn(corrects: Corrects | undefined) {
 function createRowGuard({ ledger, redis, keys, batches }: Deps) {
   const claims = createNumberClaims({ redis, keys, ledger });
   const repeated = createRepeatGuard(claims, batches);
+  const sentSince = createSentSince(claims, { ledger, batches });
   const [notFixed, old] = [createNumberGuard(claims, batches), createOldNumberGuard({ redis, keys, ledger, batches })];
-
-  /** The order of the dead letter that a row comes from, if it came with that batch or later and has not ended. */
-  async function sentSince(
-    { number }: ValidOrder,
-    target: FixTarget,
-    corrects: Corrects | undefined,
-    own: string,
-  ): Promise<TakenRow | undefined> {
-    const { batch, place } = target;
-    const was = corrects?.batch === batch ? corrects.formers.get(place)?.number : undefined;
-    if (was === undefined || was === '' || was === number) return undefined;
-    const [[known], named] = await Promise.all([ledger.lookup([was]), batches.find(batch)]);
-    const from = (named?.repeats && (await batches.find(named.repeats.batch))) ?? named;
-    if (known === undefined || from === undefined) return undefined;
-    const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : -1;
-    if (no < from.no) return undefined;
-    const name = (await batches.nameOf(no)) ?? batch;
-    // Rows of one order that a person gives two numbers are two orders.
-    return name === own ? undefined : { row: target, target, by: { number: was, batch: name } };
-  }
 
   /** The batch in which the number of an order waits for a person, with other rows than those of this order. */
   async function replaced({ number, records }: ValidOrder, corrects: Corrects | undefined) {
@@ -189,7 +170,7 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
     if (!isFixFile) return await old.among(batch, { kind, source }, await notFixed({ batch, no }, orders, also));
     const formerOf = formerIn(corrects);
     const guard = async (order: ValidOrder): Promise<readonly RowClaim[] | InvalidOrder> => {
-      const rows = order.records.flatMap(({ fixTarget }) => fixTarget ?? []);
+      const rows = targetsOf(order);
       const owner = { number: order.number, batch, no };
       const isMeant = order.records.every(({ isConfirmed }) => isConfirmed);
       const found = await claims.claim(owner, rows, { formerOf, isMeant });
@@ -206,6 +187,33 @@ function createRowGuard({ ledger, redis, keys, batches }: Deps) {
       return (await old.ofFix(order, rows)) ?? ('by' in found ? [] : found);
     };
     return new Map(await Promise.all(orders.map(async (order) => [order, await guard(order)] as const)));
+  };
+}
+
+/** Builds what gives the order of the dead letter that a row comes from, or of one before, if it came with that batch or later and has not ended. */
+function createSentSince({ formersOf }: Claims, { ledger, batches }: Pick<Deps, 'ledger' | 'batches'>) {
+  return async (
+    { number }: ValidOrder,
+    target: FixTarget,
+    corrects: Corrects | undefined,
+    own: string,
+  ): Promise<TakenRow | undefined> => {
+    const { batch } = target;
+    const last = formerIn(corrects)(target)?.number;
+    const all = new Set((await formersOf(target, undefined)).map((one) => one.number));
+    const others = [...(last ? [last] : []), ...all].filter((one) => one !== number);
+    const named = others.length > 0 ? await batches.find(batch) : undefined;
+    const from = (named?.repeats && (await batches.find(named.repeats.batch))) ?? named;
+    if (from === undefined) return undefined;
+    return await firstFound(others, async (was) => {
+      const [known = { kind: 'nothing' }] = await ledger.lookup([was]);
+      const no = known.kind === 'accepted' ? known.compact.batchNo : isUnderWay(known) ? known.entry.batchNo : -1;
+      if (no < from.no) return undefined;
+      const name = (await batches.nameOf(no)) ?? batch;
+      // Rows of one order that a person gives two numbers are two orders.
+      const isSplit = name === own || (was !== last && name === batch);
+      return isSplit ? undefined : { row: target, target, by: { number: was, batch: name } };
+    });
   };
 }
 
@@ -239,8 +247,4 @@ export function createNumberHold(deps: Deps) {
   };
 }
 
-/** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
-function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, formers }: Corrects): boolean {
-  if (fixTarget === undefined) return false;
-  return fixTarget.batch !== batch || (formers.get(fixTarget.place)?.number ?? number) === number;
-}
+const targetsOf = ({ records }: ValidOrder) => records.flatMap(({ fixTarget }) => fixTarget ?? []);

@@ -6,11 +6,25 @@ import { digestOf, type Former, fingerprintOf } from '../order/digest.ts';
 import { ALREADY_CORRECTED, LEADING_ZEROS_LOST, OTHER_SPELLING, ROWS_LEFT_OUT } from '../order/fixing.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { DUPLICATE, SENT_AND_DONE } from '../order/outcome.ts';
-import { type Problem, problemText } from '../order/record.ts';
+import { type FixTarget, type Problem, problemText, type SourceRecord } from '../order/record.ts';
 import { type Admission, admit } from './admission.ts';
 
 /** The batch that a fix file names, and the order of each of its dead letters, by place. */
 export type Corrects = { batch: string; formers: ReadonlyMap<string, Former> };
+
+/** What a row was, if its order had a number. */
+export function formerIn(corrects: Corrects | undefined) {
+  return ({ batch, place }: FixTarget): Former | undefined => {
+    const was = corrects?.batch === batch ? corrects.formers.get(place) : undefined;
+    return was?.number ? was : undefined;
+  };
+}
+
+/** Whether a record of a fix file may be a row of the dead letter with this number: not if it was one of another order. */
+export function mayBeRowOf(number: string, { fixTarget }: SourceRecord, { batch, formers }: Corrects): boolean {
+  if (fixTarget === undefined) return false;
+  return fixTarget.batch !== batch || (formers.get(fixTarget.place)?.number ?? number) === number;
+}
 
 /** How a page of a file is admitted: its size decides about jobs, a fix file is sent deliberately, and `otherReadings` may be allowed. */
 export type FileFacts = { records: number; isFixFile: boolean; isAsRead?: boolean; corrects?: Corrects | undefined };
@@ -177,6 +191,10 @@ export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
     group.push(order);
   }
   return rounds;
+}
+
+export function ordersOf(plans: readonly Plan[]): ValidOrder[] {
+  return plans.map(({ order }) => order);
 }
 
 export function numbersOf(plans: readonly Plan[]): string[] {

@@ -4,6 +4,7 @@ import type { FixTarget } from '../order/record.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RowClaim } from './commits.ts';
+import { readOpenDeadLetters } from './dead-letters.ts';
 import type { Ledger } from './ledger.ts';
 import { type Claiming, createRowClaims, mayHaveOwner, type RowOwner, type TakenRow } from './row-claims.ts';
 import { spellingOf } from './spellings.ts';
@@ -50,7 +51,8 @@ export function createNumberClaims(deps: { redis: Redis; keys: Keys; ledger: Pic
     const formers = new Map<string, { was: Former; target: FixTarget }>();
     // The first row of each is named.
     for (const target of rows.toReversed())
-      for (const was of await formersOf(target, formerOf(target))) formers.set(formerField(was), { was, target });
+      for (const was of (await formersOf(target, formerOf(target))).filter(isRecognizable))
+        formers.set(formerField(was), { was, target });
     const claims = [...found];
     for (const [field, { was, target }] of formers) {
       const before = (await redis.hget(keys.renumbered, field)) ?? '';
@@ -143,8 +145,18 @@ export function createOldNumbers(deps: Parameters<typeof createNumberClaims>[0])
   async function remember(batches: Iterable<string>, number: string, owner: RowOwner): Promise<void> {
     if (number === '' || number === owner.number) return;
     const sources = new Set(await Promise.all([...new Set(batches)].map(exportOf)));
-    for (const source of sources)
-      if (source !== undefined) await redis.hset(keys.knownInvalid(source), fieldOf(number), JSON.stringify(owner));
+    for (const source of sources) {
+      if (source === undefined) continue;
+      // One that was split has several, and the API may refuse one of them.
+      const kept = await keptIn(source, [number]);
+      const others = (kept[0] ?? []).filter((one) => one.number !== owner.number || one.batch !== owner.batch);
+      await redis.hset(keys.knownInvalid(source), fieldOf(number), JSON.stringify([...others, owner]));
+    }
+  }
+
+  async function keptIn(source: string, numbers: readonly string[]): Promise<RowOwner[][]> {
+    const kept = await redis.hmget(keys.knownInvalid(source), ...numbers.map(fieldOf));
+    return kept.map((text) => (text ? [JSON.parse(text) as RowOwner | RowOwner[]].flat() : []));
   }
 
   /** The source of a batch that is a version of an export. */
@@ -156,11 +168,13 @@ export function createOldNumbers(deps: Parameters<typeof createNumberClaims>[0])
   /** For each number of an export, the order that is accepted or may be under another one, if a person gave it that. */
   async function ownersOf(source: string, numbers: readonly string[]): Promise<(RowOwner | undefined)[]> {
     if (numbers.length === 0) return [];
-    const kept = await redis.hmget(keys.knownInvalid(source), ...numbers.map(fieldOf));
+    const kept = await keptIn(source, numbers);
     return await Promise.all(
       numbers.map(async (number, i) => {
-        const owner = kept[i] ? (JSON.parse(kept[i]) as RowOwner) : undefined;
-        if (owner === undefined || !(await isAlive(owner))) return undefined;
+        const owners = kept[i] ?? [];
+        const are = await Promise.all(owners.map(isAlive));
+        const owner = owners.find((_, at) => are[at]);
+        if (owner === undefined) return undefined;
         const [known] = await ledger.lookup([number]);
         // A fix file sent it under this number since: a person confirmed that it is another order.
         const isOfOther = known?.kind === 'open' && (await exportOf(known.entry.batch)) !== source;
@@ -171,6 +185,33 @@ export function createOldNumbers(deps: Parameters<typeof createNumberClaims>[0])
 
   return { remember, exportOf, ownersOf };
 }
+
+/**
+ * Builds what keeps the numbers that orders of a fix file had before, in this file or in one before. Call before they are entered: it may take long
+ * until they are accepted. One after another, because two may have been one order.
+ */
+export function createRenumbering(deps: Parameters<typeof createNumberClaims>[0]) {
+  const { remember } = createOldNumbers(deps);
+  const { firstOf, formersOf } = createRowClaims(deps);
+
+  return async (orders: readonly Renumbered[], formerOf: FormerOf): Promise<void> => {
+    const formers = ({ rows }: Renumbered) => Promise.all(rows.map((row) => formersOf(row, formerOf(row))));
+    const was = await Promise.all(orders.map(formers));
+    for (const [i, { owner, rows }] of orders.entries())
+      for (const number of new Set(was[i]?.flat().map((one) => one.number))) {
+        if (number === owner.number) continue;
+        const first = await Promise.all(rows.map(firstOf));
+        const open = readOpenDeadLetters((await deps.redis.hget(deps.keys.waiting, number)) ?? '');
+        const have = [...first, ...open].map(({ batch }) => batch);
+        await remember(have, number, owner);
+      }
+  };
+}
+
+/** An order of a fix file, with the rows of its dead letters. */
+type Renumbered = { owner: RowOwner; rows: readonly FixTarget[] };
+
+type FormerOf = (row: FixTarget) => Former | undefined;
 
 /** What is asked of a dead letter, as a list or its report has it. `content`: the digest of its items, instead of them. */
 export type ToBecome = Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'closed' | 'payload'> & {

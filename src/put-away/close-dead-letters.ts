@@ -1,15 +1,9 @@
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
-import {
-  type ClosingRequest,
-  type ClosingResult,
-  createDeadLetters,
-  type FixedBy,
-  readOpenDeadLetters,
-} from '../ledger/dead-letters.ts';
+import { type ClosingRequest, type ClosingResult, createDeadLetters, type FixedBy } from '../ledger/dead-letters.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { createKnownInvalid } from '../ledger/known-invalid.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createNumberClaims, createOldNumbers } from '../ledger/number-claims.ts';
+import { createNumberClaims, createRenumbering } from '../ledger/number-claims.ts';
 import { discarded } from '../ledger/state-machine/decision.ts';
 import {
   type Closing,
@@ -101,7 +95,7 @@ function createFixedClosing(deps: FixedDeps, by: string) {
   const { batches, time, reported } = deps;
   const deadLetters = createDeadLetterClosing(deps);
   const claims = createNumberClaims(deps);
-  const oldNumbers = createOldNumbers(deps);
+  const renumbering = createRenumbering(deps);
 
   /** Closes what is remembered and forgets it. Batches that have no report yet are skipped. */
   return async (cameBack: CameBackOf): Promise<void> => {
@@ -133,10 +127,8 @@ function createFixedClosing(deps: FixedDeps, by: string) {
     if (brought === undefined) return;
     const owner = { number, batch: brought, no };
     if (outcome === 'duplicate' && isRecognizable(was)) await claims.reportedNumber(owner, was, from);
-    const first = await Promise.all(placesOf(deadLetter).map((place) => claims.firstOf({ batch: from, place })));
-    const open = readOpenDeadLetters((await deps.redis.hget(deps.keys.waiting, was.number)) ?? '');
-    const have = [...first, ...open].map(({ batch }) => batch);
-    await oldNumbers.remember(have, was.number, owner);
+    const rows = placesOf(deadLetter).map((place) => ({ batch: from, place }));
+    await renumbering([{ owner, rows }], () => was);
   }
 
   async function closeOne(deadLetter: DeadLetter, batch: string, now: CameBack): Promise<void> {

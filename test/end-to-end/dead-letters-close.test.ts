@@ -1099,3 +1099,65 @@ it('the list shows of two files of one name which batch has no fix file yet', as
   for (const { batch } of batches)
     expect(out).toContain(`orders.csv (batch ${batch.slice(-8)}) has its fix file after its last order.`);
 });
+
+const REFUSED = { kind: 'answer', status: 400, message: 'no such article', articles: ['BAD'] };
+
+it.each([
+  ['the API refused it under the new number first', 'PO-8,NEW,BAD,1', 'PO-8,NEW,A,1', false],
+  ['the API refused it first, and Redis lost its data since', 'PO-8,NEW,BAD,1', 'PO-8,NEW,A,1', true],
+  ['it got a third number', 'PO-8,NEW,BAD,1', 'PO-9,NEW,A,1', false],
+  ['it waited under the new number for another check', 'PO-8,NEW,A,none', 'PO-8,NEW,A,1', false],
+])(
+  'of an export that was sent under another number in a second fix file is held under the old one, where %s',
+  async (_, first, second, isLost) => {
+    const redis = await openDatabase();
+    await using place = await openWorkplace({ redis, source: BOTH, faults: { faults: [REFUSED] } });
+    await show(place, 'PO-1,NEW,BAD,1', 'PO-3,NEW,A,3');
+    const bring = async (name: string, was: string, now: string) => {
+      await place.drop(name, (await place.read(await lastOf(place), 'dead-letters.csv')).replace(was, now));
+      await place.run(['start', '--once']);
+    };
+    await bring('first.csv', 'PO-1,NEW,BAD,1', first);
+    await bring('second.csv', first, second);
+    const number = second.slice(0, 4);
+    expect([...place.stored().keys()]).toEqual(['PO-3', number]);
+    if (isLost) {
+      await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+      await client.flushdb();
+      await place.run(['start', '--once']);
+    }
+    await show(place, 'PO-1,NEW,A,5', 'PO-3,NEW,A,3');
+    expect(await place.read(await lastOf(place), 'results.csv')).toContain(`PO-1 was already sent as ${number}, from `);
+    expect([...place.stored().keys()]).toEqual(['PO-3', number]);
+  },
+);
+
+it('of an export that a fix file gave another number is held under the old one while delivery is paused', async () => {
+  await using place = await openWorkplace({ source: BOTH, faults: { faults: [REFUSED] } });
+  await show(place, 'PO-1,NEW,BAD,1', 'PO-3,NEW,A,3');
+  const fix = await place.read(await lastOf(place), 'dead-letters.csv');
+  await place.run(['pause']);
+  await place.drop('fix.csv', fix.replace('PO-1,NEW,BAD', 'PO-8,NEW,A'));
+  await place.run(['start', '--once']);
+  await show(place, 'PO-1,NEW,A,5', 'PO-3,NEW,A,3');
+  await place.run(['resume']);
+  await place.run(['start', '--once']);
+  expect([...place.stored().keys()]).toEqual(['PO-3', 'PO-8']);
+  expect(await place.read(await lastOf(place), 'results.csv')).toContain('PO-1 was already sent as PO-8, from ');
+});
+
+it('of an export that waits under another number is held in its fix file where the export brought it under the old one since', async () => {
+  await using place = await openWorkplace({ source: BOTH, faults: { faults: [REFUSED] } });
+  await show(place, 'PO-1,NEW,BAD,1');
+  const first = await place.read(await lastOf(place), 'dead-letters.csv');
+  await place.drop('first.csv', first.replace('PO-1,', 'PO-8,'));
+  await place.run(['start', '--once']);
+  const second = await place.read(await lastOf(place), 'dead-letters.csv');
+  await show(place, 'PO-1,NEW,A,5');
+  await place.drop('second.csv', second.replace('BAD', 'A'));
+  await place.run(['start', '--once']);
+  expect([...place.stored().keys()]).toEqual(['PO-1']);
+  expect(await place.read(await lastOf(place), 'results.csv')).toContain(
+    'line 2 of first.csv was already sent as PO-1, from ""erp.csv""',
+  );
+});
