@@ -269,3 +269,23 @@ it('a pause of a person lasts at a new address of the API, also without the ledg
   expect((await place.run(['start', '--once'])).code).toBe(0);
   expect([...place.stored()]).toEqual([['PO-1', 1]]);
 });
+
+it('a pause of a person lasts where somebody sets the former address of the API again, and ends there with it', async () => {
+  await using place = await openWorkplace();
+  const once = () => place.run(['start', '--once', '--max-wait', '20s']);
+  await place.drop('first.csv', table('PO-1,NEW,A,1'));
+  await once();
+  await move(place);
+  await place.drop('second.csv', table('PO-2,NEW,A,1'));
+  await once();
+  await place.run(['pause', '--reason', 'do not send']);
+  await move(place);
+  await place.drop('third.csv', table('PO-3,NEW,A,1'));
+  expect(await once()).toMatchObject({ code: 2, err: expect.stringContaining('do not send') });
+  expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2']);
+  await place.run(['resume']);
+  expect((await once()).code).toBe(0);
+  await move(place);
+  expect(await json(place, 'status')).toMatchObject({ pauses: [] });
+  expect([...place.stored().keys()]).toEqual(['PO-1', 'PO-2', 'PO-3']);
+});

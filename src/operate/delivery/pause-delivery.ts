@@ -6,7 +6,9 @@ import type { Pause } from '../../deliver/breaker-view.ts';
 import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
+import { keysElsewhere } from '../../ledger/environment-ledger.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
+import { PERSONS_PAUSE } from '../../redis/keys.ts';
 import { isBeating, type LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
@@ -67,13 +69,27 @@ const LONGEST_REASON = 500;
  */
 export async function pauseDelivery(
   why: string | undefined,
-  { breaker, operator }: Pick<OperatorContext, 'breaker' | 'operator'>,
+  context: Pick<OperatorContext, 'breaker' | 'operator' | 'store'> & OfEnvironment,
 ): Promise<{ reason: string; before?: string }> {
+  const { breaker, operator } = context;
   const before = (await breaker.reasons()).find(({ code }) => code === OPERATOR)?.reason;
   const own = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
   const reason = why === undefined ? (before ?? own) : own;
   await breaker.hold(OPERATOR, reason);
+  await sharePause(context);
   return { reason, ...(before === undefined ? {} : { before }) };
+}
+
+type OfEnvironment = { config: Pick<Config, 'environment' | 'data'> };
+
+/** Somebody may set an address again that the API had before: a pause is begun and ended there, too. */
+async function sharePause({ config, store: { redis, keys } }: Pick<OperatorContext, 'store'> & OfEnvironment) {
+  const pause = await redis.hget(keys.breaker, PERSONS_PAUSE);
+  // Without the right to read the folder, the pause here is what counts.
+  for (const { breaker } of await keysElsewhere(config, keys).catch(() => [])) {
+    if (pause === null) await redis.hdel(breaker, PERSONS_PAUSE);
+    else await redis.hset(breaker, PERSONS_PAUSE, pause);
+  }
 }
 
 /**
@@ -87,10 +103,11 @@ export type Resumed = { resumed: boolean; lifted: boolean; pauses: Pause[]; held
  * list. An order in doubt continues to wait for the list, which protects it from being created twice.
  */
 export async function resumeDelivery(
-  context: Pick<OperatorContext, 'breaker' | 'batches' | 'ledger' | 'store'>,
+  context: Pick<OperatorContext, 'breaker' | 'batches' | 'ledger' | 'store'> & OfEnvironment,
 ): Promise<Resumed> {
   const { breaker, batches } = context;
   const resumed = await breaker.release(OPERATOR);
+  await sharePause(context);
   const started = await startWithoutList(context);
   const hastened = await endRetryWaits(context);
   const lifted = (await breaker.lift()) || started || hastened > 0;

@@ -34,6 +34,7 @@ function openContext() {
   const onChange = () => undefined;
   const { redis, keys, identity } = store;
   return {
+    config: { environment: 'test', data: 'no-such-folder' },
     breaker: createCircuitBreaker({
       store,
       clock: systemClock,
