@@ -1091,7 +1091,11 @@ it('the list shows of two files of one name which batch has no fix file yet', as
   await place.run(['pause', '--reason', 'test']);
   for (const number of ['IN-1', 'IN-2']) {
     await place.drop('orders.csv', table(`${number},NEW,A,none`, `OK-${number},NEW,A,1`));
-    await place.run(['start', '--once', '--max-wait', '1s']);
+    await until('its order waits for a person', async () => {
+      // A pause may end it before the file is read.
+      await place.run(['start', '--once', '--max-wait', '1s']);
+      return (await place.run(['dead-letters', 'list'])).out.includes(number);
+    });
   }
   const { out } = await place.run(['dead-letters', 'list']);
   const { batches } = JSON.parse((await place.run(['batches', 'list', '--json'])).out);
