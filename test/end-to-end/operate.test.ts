@@ -1,8 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import { openOperator } from '../support/operator.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { type Ended, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -626,4 +628,19 @@ it('the history of an order has the answer to each attempt that a person started
   expect(page).toContain('attempt 2: articleCode A is blocked (HTTP 400)');
   expect(page.match(/not ready/g)).toHaveLength(1);
   expect(page).not.toContain('tried again automatically');
+});
+
+it('explain does not say of an order that was sent again and accepted that its items were not, when Redis lost its data since', async () => {
+  const redis = await openDatabase();
+  const refused = { kind: 'answer', status: 400, message: 'articleCode A is not ready', attempts: '1' };
+  await using place = await openWorkplace({ redis, faults: { faults: [refused] } });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  await place.drop('orders.csv', `${HEAD}\nPO-1,NEW,A,1\n`);
+  await place.run(['start', '--once']);
+  await place.run(['dead-letters', 'retry', '--order', 'PO-1', '--yes']);
+  await place.run(['start', '--once']);
+  await client.flushdb();
+  const { out } = await place.run(['explain', 'PO-1']);
+  expect(out).toContain('These items were accepted later.');
+  expect(out).not.toContain('not accepted');
 });

@@ -55,15 +55,9 @@ export async function readContent(
   const newest = appearances.toSorted((a, b) => (a.result.at < b.result.at ? 1 : -1));
   switch (known?.kind) {
     case 'open': {
-      const { batch, place } = known.entry;
-      const { items } = known.entry.order;
-      return {
-        status: 'ledger',
-        message: 'The order is not settled yet.',
-        items,
-        batch,
-        line: place.line,
-      };
+      const { batch, place, order: sent } = known.entry;
+      const message = 'The order is not settled yet.';
+      return { status: 'ledger', message, items: sent.items, batch, line: place.line };
     }
     case 'accepted': {
       const { digest, batchNo } = known.compact;
@@ -120,9 +114,14 @@ async function notInLedger(
   const { batch, result, deadLetter } = last;
   const { items } = (deadLetter?.payload ?? {}) as Partial<Order>;
   if (items === undefined) return await inBatch(batch, { number, line: result.line }, deps);
-  const message = 'These items were not accepted.';
-  return { status: 'not-accepted', message, items, batch, line: result.line };
+  const { by, batch: ended = batch } = deadLetter?.closed?.end ?? deadLetter?.closed ?? {};
+  const isAccepted = ended === batch && ACCEPTED.includes(by ?? '');
+  const message = `These items were ${isAccepted ? 'accepted later' : 'not accepted'}.`;
+  return { status: isAccepted ? 'unproven' : 'not-accepted', message, items, batch, line: result.line };
 }
+
+/** How a dead letter ends whose order was sent again as it was, or was at the API already. */
+const ACCEPTED: readonly string[] = ['accepted', 'confirmed', 'resent', 'rebuilt'];
 
 type Wanted = Pick<WantedOrder, 'number' | 'digest' | 'line'>;
 
