@@ -26,13 +26,12 @@ export type Originals = {
   header?: readonly string[];
   /** By the place that each was written for; undefined where several have one place. */
   records: ReadonlyMap<string, SourceRecord | undefined>;
-  /**
-   * The values that the batch held as doubtful, with both readings, by the place of each record of their order;
-   * undefined if its dead letters are not known.
-   */
+  /** What the batch held as doubtful, with both readings, by the place of each record of its order; undefined if not known. */
   doubted: undefined | ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** The places of all records of an order that has several, by the place of each. */
   orders: ReadonlyMap<string, readonly string[]>;
+  /** The places of rows that were held because they may correct an earlier row of their order, or repeat it. */
+  repeated: ReadonlySet<string>;
   /** The places of rows that belonged to the order at a place before it came to the batch without them. */
   together: ReadonlyMap<string, ReadonlySet<string>>;
   /** What the order at a place still lacks, or may lack, when that is why it came back. */

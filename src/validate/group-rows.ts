@@ -2,7 +2,7 @@ import type { Mapping } from '../config/config.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { fixNote, placeText, readFixNote } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
-import { type CheckedOrder, createPager, keptAsRead, type ReadItem } from '../order/order.ts';
+import { type CheckedOrder, createPager, type Item, keptAsRead, type ReadItem } from '../order/order.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
@@ -159,8 +159,11 @@ function orderOf(
   const items = rows.flatMap(({ item }) => item ?? []);
   const number = rows[0]?.number ?? '';
   const place = records[0]?.place ?? { line: 1 };
+  // Also of rows that are wrong: once they are corrected, nobody sees what was between them.
+  const articles = items.length === rows.length ? items : rows.flatMap(articleIn);
+  const from = { columns, originals };
   const repeat =
-    mapping.repeatedRows === 'hold' && hasOneArticleTwice(items) ? repeatedRow(rows, mapping, columns) : undefined;
+    mapping.repeatedRows === 'hold' && hasOneArticleTwice(articles) ? repeatedRow(rows, mapping, from) : undefined;
   const twice = correctedTwice(records);
   const missing = missingRows(records, originals, named);
   const isConfirmed = records.every((record) => record.isConfirmed);
@@ -180,6 +183,10 @@ function orderOf(
   const faulty = rows.find((row) => row.problems)?.record.place ?? place;
   const read = { ...keptAsRead(rows.map(itemAsRead)), ...(isComplete && { ifWanted: order }) };
   return { ordinal, number, place: faulty, records, valid: false, problems, ...read };
+}
+
+function articleIn({ item, articleCode = '' }: CheckedRow): Item[] {
+  return articleCode === '' ? (item ? [item] : []) : [{ articleCode, quantity: 0 }];
 }
 
 function itemAsRead({ item, articleCode = '', quantity = '' }: CheckedRow): ReadItem {

@@ -125,6 +125,7 @@ async function originalsIn(
     incomplete: new Map(),
     open: new Set<string>(),
     formers: new Map(),
+    repeated: new Set(),
     ...(encoding && { encoding }),
   };
   let columns: Records['columns'] | undefined;
@@ -199,7 +200,7 @@ async function deadLettersIn(
   const doubted = new Map<string, Map<string, string>>();
   const orders = new Map<string, readonly string[]>();
   const incomplete = new Map<string, readonly Lack[]>();
-  const [open, formers] = [new Set<string>(), new Map<string, Former>()];
+  const [open, repeated, formers] = [new Set<string>(), new Set<string>(), new Map<string, Former>()];
   let next = 0;
   for await (const deadLetter of deadLettersOf(folder)) {
     const { closed, location, kind, problems = [] } = deadLetter;
@@ -210,6 +211,7 @@ async function deadLettersIn(
     if (closed === undefined || own.includes(placeText(location))) next += lines.length;
     if (closed !== undefined) continue;
     open.add(placeText(location));
+    for (const { code, line } of problems) if (code === 'repeated-row') repeated.add(`line ${line}`);
     const places = location.pointer === undefined ? lines.map((line) => `line ${line}`) : own;
     const readings = readingsIn(problems.filter(({ code }) => DOUBTS.includes(code)));
     const lacks = lacksIn(problems);
@@ -224,7 +226,7 @@ async function deadLettersIn(
     for (const [line, held] of Map.groupBy(problems.filter(isOfTable), (one) => one.line))
       doubted.set(`line ${line}`, new Map([...readings, ...readingsIn(held)]));
   }
-  return { doubted, orders, together: togetherIn(incomplete), incomplete, open, formers };
+  return { doubted, orders, repeated, together: togetherIn(incomplete), incomplete, open, formers };
 }
 
 const DOUBTS = ['encoding-unsure', 'spreadsheet-rewrite'];

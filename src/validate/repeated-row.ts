@@ -7,7 +7,7 @@ import type { Place, SourceRecord } from '../order/record.ts';
 import { plainName, trimBlanks } from '../order/text.ts';
 import type { Columns } from '../parse/columns.ts';
 import { isBlank, isObject } from '../parse/find-key.ts';
-import { placeNamedBy } from '../parse/read-fix-file.ts';
+import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
 import type { CheckedRow } from './check-row.ts';
 
 /** Rows that are equal have equal articles, which are quicker to compare. */
@@ -23,17 +23,22 @@ export type RepeatedRow = { place: Place; how: string };
 /**
  * A row that is equal to an earlier one of the order in what is sent and in every other value; also one that differs in
  * nothing but the quantity, where it may replace the other: both have one position, their revisions differ, or other
- * rows are between them. `columns`: of a table.
+ * rows are between them, also where a fix file brings them together. `columns`: of a table.
  */
-export function repeatedRow(rows: readonly CheckedRow[], mapping: Mapping, columns?: Columns): RepeatedRow | undefined {
+export function repeatedRow(
+  rows: readonly CheckedRow[],
+  mapping: Mapping,
+  { columns, originals }: { columns?: Columns | undefined; originals?: Originals | undefined },
+): RepeatedRow | undefined {
   const known = new Map<string, Place>();
-  const corrections = columns && watchCorrections(columns);
-  for (const [index, { record, item }] of rows.entries()) {
+  const corrections = columns && watchCorrections(columns, originals);
+  for (const [index, { record, item, problems }] of rows.entries()) {
     const { place } = record;
     const value = record.kind === 'row' ? record.cells : record.value;
     const text = JSON.stringify(comparable(value, item?.quantity, mapping));
     const first = known.get(text);
-    if (first !== undefined)
+    // What is wrong is corrected first: equal rows are found then, too.
+    if (first !== undefined && problems === undefined)
       return { place, how: `${placeText(place)} is equal to ${placeText(first)} in every value` };
     known.set(text, place);
     const corrected = record.kind === 'row' && !record.isConfirmed ? corrections?.(record, index) : undefined;
@@ -48,21 +53,36 @@ const POSITION =
 const REVISION = /^(?:rev|revision|version|fassung)$/;
 
 /** Finds rows that may correct an earlier one of the order, and returns its place. */
-function watchCorrections({ header, at }: Columns) {
+function watchCorrections({ header, at }: Columns, originals: Originals | undefined) {
   const names = header.map((name) => plainName(name).replace(/[-_.]/g, ''));
   const hasPosition = names.some((name) => POSITION.test(name));
   const compared = names.flatMap((name, column) => (column === at.quantity || REVISION.test(name) ? [] : [column]));
   const hasRevision = compared.length < header.length - 1;
-  const known = new Map<string, { place: Place; index: number }>();
+  const known = new Map<string, { place: Place; before: RowsBefore }>();
 
-  return ({ cells, place }: { cells: readonly string[]; place: Place }, index: number): Place | undefined => {
+  return (record: SourceRecord & { kind: 'row' }, index: number): Place | undefined => {
+    const { cells, place } = record;
     const text = JSON.stringify(compared.map((column) => trimBlanks(cells[column] ?? '')));
     const other = known.get(text);
-    known.set(text, { place, index });
+    const before = rowsBefore(record, index, originals);
+    known.set(text, { place, before });
     if (other === undefined) return undefined;
-    const isApart = place.line - other.place.line > index - other.index;
-    return hasPosition || hasRevision || isApart ? other.place : undefined;
+    const isApart = before.isFixed === other.before.isFixed && before.ofOthers !== other.before.ofOthers;
+    return hasPosition || hasRevision || isApart || before.isHeld ? other.place : undefined;
   };
+}
+
+/** `ofOthers`: how many rows before a row are not of its order, in the file that a fix file corrects if `isFixed`. */
+type RowsBefore = { ofOthers: number; isFixed: boolean; isHeld: boolean };
+
+/** A fix file has the rows of an order together. */
+function rowsBefore(record: SourceRecord, index: number, originals: Originals | undefined): RowsBefore {
+  const from = originals && !isOfOtherBatch(record, originals) ? placeNamedBy(record) : undefined;
+  const own = from === undefined ? undefined : originals?.orders.get(from);
+  const line = Number(/^line (\d+)$/.exec(from ?? '')?.[1]);
+  if (from === undefined || own === undefined || Number.isNaN(line))
+    return { ofOthers: record.place.line - index, isFixed: false, isHeld: false };
+  return { ofOthers: line - own.indexOf(from), isFixed: true, isHeld: originals?.repeated.has(from) === true };
 }
 
 /**

@@ -126,6 +126,37 @@ describe('an order of several rows', () => {
     expect((await round.drops(textOf(confirmed))).sent).toEqual([order('00987', ['A-1', 1], ['A-2', 5])]);
   });
 
+  const heldIn = ({ sent }: Dropped) =>
+    sent.flatMap((one) => Object.values(one as object).filter(Array.isArray)).flat();
+  const rowWith = ({ rows }: Rows, cell: string) => rows.findIndex((row) => row.includes(cell));
+
+  test('with rows apart that differ in the quantity is held in each fix file until all its rows are confirmed', async () => {
+    round = await openFixRound(`${HEADER}\nT-11,A-1,7\nT-11,B-1,5\nT-12,C-1,x\nT-11,A-1,9\n`, ERP);
+    for (const _ of [1, 2])
+      expect(heldIn(await round.drops(round.written().text))).toContainEqual(expect.stringMatching(/ repeated-row$/));
+    const written = rowsOf(round.written().text);
+    const all = written.rows.reduce((table, _, at) => withCells(table, at, { _error_check: 'confirmed' }), written);
+    const { sent } = await round.drops(textOf(all));
+    expect(sent).toContainEqual(order('T-11', ['A-1', 7], ['B-1', 5], ['A-1', 9]));
+  });
+
+  test('with rows apart of which one is wrong is held when that is corrected, also in a second fix file', async () => {
+    round = await openFixRound(`${HEADER}\nT-5,A-1,ten\nT-6,C-1,x\nT-5,A-1,9\n`, ERP);
+    expect(round.written().text).toContain('in every value but the quantity');
+    const written = rowsOf(round.written().text);
+    await round.drops(textOf(withCells(written, rowWith(written, 'ten'), { MENGE: 'zehn' })));
+    const again = rowsOf(round.written().text);
+    const held = heldIn(await round.drops(textOf(withCells(again, rowWith(again, 'zehn'), { MENGE: '10' }))));
+    expect(held).toContainEqual(expect.stringMatching(/ repeated-row$/));
+    expect(held.filter((one) => /MENGE/.test(String(one)))).toEqual([expect.stringMatching(/MENGE not-a-number$/)]);
+  });
+
+  test('with adjacent rows that differ in the quantity is not held when another row is corrected', async () => {
+    round = await openFixRound(`${HEADER}\nT-8,A-1,7\nT-8,B-1,x\nT-8,A-1,9\n`, ERP);
+    const fixed = withCells(rowsOf(round.written().text), 1, { MENGE: '5' });
+    expect((await round.drops(textOf(fixed))).sent).toEqual([order('T-8', ['A-1', 7], ['B-1', 5], ['A-1', 9])]);
+  });
+
   describe('that was held for a row without a number', () => {
     const file = `${HEADER}\nPO-1,C-5,5\n,H-3,4\nPO-2,C-6,x\n`;
 

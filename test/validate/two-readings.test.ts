@@ -619,7 +619,10 @@ describe('numbers of one file', () => {
 
   test('that only number the columns are held', async () => {
     const { orders } = await readText(table('1,2,3', 'PO-1,A,1', '1,2,4'));
-    expect(inShort(orders)).toEqual([order('PO-1', item('A')), { 1: ['2 purchaseOrderNumber two-readings'] }]);
+    expect(inShort(orders)).toEqual([
+      order('PO-1', item('A')),
+      { 1: ['2 purchaseOrderNumber two-readings', '4 repeated-row'] },
+    ]);
     expect((await messagesOf(table('1,2,3', '4,A,1')))[0]).toContain(
       'this row (1 2 3) can be an order, or only numbers the columns',
     );
