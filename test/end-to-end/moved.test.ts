@@ -75,5 +75,7 @@ it('settled files are found again after the installation was moved, and their pa
   await until('the page without a fix file', async () =>
     (await filesIn(there.inbox, 'done')).every((name) => !name.includes('.fix.')),
   );
-  expect(await readFile(`${pathOf('mixed.csv')}.result.html`, 'utf8')).toContain('discarded');
+  await until('its page', async () =>
+    (await readFile(`${pathOf('mixed.csv')}.result.html`, 'utf8')).includes('discarded'),
+  );
 });
