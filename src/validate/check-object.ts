@@ -9,18 +9,10 @@ import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, shown, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
 import { isAbsent, isRecord, listElsewhere, listsBeside, namesBeside, SHOWN_KEYS } from './keys-beside.ts';
-import {
-  type ObjectRules,
-  ordersHint,
-  otherNumber,
-  problemAt,
-  quantityOf,
-  reportSaid,
-  stateIn,
-  textIn,
-} from './object-fields.ts';
+import { type ObjectRules, ordersHint, otherNumber, problemAt, quantityOf, stateIn, textIn } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 import { isOnlyDone } from './said-beside.ts';
+import { reportSaid } from './said-in-object.ts';
 
 /**
  * One JSON object, read as one order. `items` is present when nothing is wrong, `articles` and `itemsRead` when something is,

@@ -3,16 +3,14 @@ import { specificNames } from '../config/mapping-schema.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { pointerStep, trimBlanks } from '../order/text.ts';
+import { trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
-import { type Found, find, isObject, shown, TEXT_KEY, textOf } from '../parse/find-key.ts';
+import { type Found, find, isObject, shown, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
 import { recordsHint } from '../parse/inspection.ts';
-import { calledOffRules, ruleFor } from '../parse/skip-where.ts';
 import { likelyQuantityOf, textOrReadingFault } from './check-row.ts';
 import { isAbsent, namesBeside, ownNumberIn } from './keys-beside.ts';
 import { type Fault, problemOf } from './problem.ts';
-import { saidBeside } from './said-beside.ts';
 
 /** What objects are checked against. `isGuess`: the encoding of the file is only a guess. `isXml`: they are elements. */
 export type ObjectRules = {
@@ -58,44 +56,6 @@ function readFound(found: Found, mapping: Mapping): QuantityText | { fault: Faul
 export function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
   const pointer = `${place.pointer ?? ''}${found.pointer}`;
   return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
-}
-
-/** Reports what a record or an item says against itself beside its fields: a status, a mark, a unit. */
-export function reportSaid(
-  value: object,
-  quantity: string,
-  place: Place,
-  rules: ObjectRules,
-  problems: Problem[],
-): void {
-  reportCalledOff(value, place, rules, problems);
-  if (rules.mapping.otherReadings === 'allow') return;
-  const named = calledOffRules(rules.mapping);
-  for (const key in value) {
-    const inner: unknown = Reflect.get(value, key);
-    // The attributes of an XML element.
-    if (isObject(inner) && TEXT_KEY in inner)
-      reportSaid(inner, quantity, { ...place, pointer: pointerTo(place, key) }, rules, problems);
-    const code = saidBeside(key, inner, quantity);
-    if (code === undefined || find(value, rules.mapping.fields.orderState).name === key) continue;
-    if (code === 'called-off' && ruleFor(key, named) !== undefined) continue;
-    problems.push(problemOf(code, { line: place.line, pointer: pointerTo(place, key) }, key, shown(inner)));
-  }
-}
-
-/** Reports the keys of `calledOff` whose value says that the record or item is not wanted. */
-function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, problems: Problem[]): void {
-  for (const { name, holds } of calledOffRules(mapping)) {
-    const found = find(value, [name]);
-    const { value: said } = found;
-    const text = typeof said === 'boolean' ? String(said) : (textOf(said) ?? sourceOfNumber(said) ?? '');
-    if (found.isAmbiguous) problems.push(problemAt('ambiguous-key', found, place, found.keys));
-    else if (text !== '' && holds(text)) problems.push(problemAt('called-off', found, place, shown(found.value)));
-  }
-}
-
-function pointerTo({ pointer = '' }: Place, key: string): string {
-  return `${pointer}${pointerStep(key)}`;
 }
 
 /** Reports a state in which no order can be created. */

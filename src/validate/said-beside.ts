@@ -171,7 +171,7 @@ const FINAL = /^(?:rejected|denied|declined|abgelehnt)$/i;
 export function whyNotWanted(name: string, value: string): WhyNotWanted {
   const text = trimBlanks(value);
   const why = statusWhy(text);
-  const kind = kindOf(name);
+  const kind = kindOf(name) ?? name.split('.').map(kindOf).find(Boolean);
   if (why === 'notYet' || kind === 'status') return why ?? 'ended';
   if (kind === 'release') return FINAL.test(text) ? 'ended' : 'notYet';
   if (kind === 'open') return 'done';

@@ -80,8 +80,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     without: 'keys of calledOff',
-    file: 'src/validate/object-fields.ts',
-    find: '  reportCalledOff(value, place, rules, problems);',
+    file: 'src/validate/said-in-object.ts',
+    find: '    reportCalledOff(inner, { ...place, pointer }, rules, problems);',
     replace: '',
     tests: ['test/validate/called-off-rules.test.ts'],
   },

@@ -304,6 +304,50 @@ describe('orders that are marked as cancelled', () => {
     ]);
   });
 
+  test.each([
+    [{ status: { id: 5, code: 'CANCELLED', name: 'cancelled' } }, 'status.code'],
+    [{ status: ['CANCELLED'] }, 'status.0'],
+    [{ header: { status: 'CANCELLED' } }, 'header.status'],
+    [{ meta: { header: { cancelledAt: '2026-03-05' } } }, 'meta.header.cancelledAt'],
+    [{ audit: { deletedAt: '2026-03-05' } }, 'audit.deletedAt'],
+    [{ lifecycle: { state: 'DRAFT' } }, 'lifecycle.state'],
+    [{ cancellation: { date: '2026-03-05', reason: 'no budget' } }, 'cancellation.date'],
+    [{ flags: { deleted: true } }, 'flags.deleted'],
+    [{ state: { name: 'delivered' } }, 'state.name'],
+  ])('are not those that say so in an object or a list: %j', async (rest, name) => {
+    expect((await ordersIn(array([of('1', rest)]))).orders).toEqual([{ 1: [`2 ${name} called-off`] }]);
+    expect((await ordersIn(array([of('1', {}, rest)]))).orders).toEqual([{ 1: [`2 ${name} called-off`] }]);
+    const never = { calledOff: { [name]: 'never' as const } };
+    expect((await ordersIn(array([of('1', rest)]), never)).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test.each([
+    { status: { code: 'OPEN', id: 5 }, cancellation: { allowed: true, date: null }, flags: { deleted: false } },
+    { customer: { status: 'inactive', deleted: true }, payment: { status: { code: 'pending' } } },
+    { product: { status: 'inactive' }, statuses: ['open', 'cancelled'], unit: { code: 'PCE' } },
+    { state: { code: 'BY', name: 'Bavaria' }, a: { b: { c: { status: 'cancelled' } } } },
+  ])('are those with %j', async (rest) => {
+    expect((await ordersIn(array([of('1', rest, rest)]))).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test('are not those that say so beside a number, a list or a quantity that is deeper', async () => {
+    const mapping = {
+      fields: { purchaseOrderNumber: 'doc.no', items: 'body.rows', articleCode: 'code', quantity: 'qty.value' },
+    };
+    const deep = (no: string, doc: object, body: object, qty: object) => ({
+      doc: { no, ...doc },
+      body: { rows: [{ code: 'A', qty: { value: 1, ...qty } }], ...body },
+    });
+    const said = [deep('2', { status: 'void' }, {}, {}), deep('3', {}, { deleted: true }, {})];
+    const text = array([deep('1', {}, {}, { unit: 'PCE' }), ...said, deep('4', {}, {}, { unit: 'DZ' })]);
+    expect((await ordersIn(text, mapping)).orders).toEqual([
+      order('1', ['A', 1]),
+      { 2: ['3 doc.status called-off'] },
+      { 3: ['4 body.deleted called-off'] },
+      { 4: ['5 qty.unit other-value'] },
+    ]);
+  });
+
   test('no longer need a person when a fix file confirms them', async () => {
     const fixed = of('1', { status: 'cancelled', _error_line: 1, _error_check: 'confirmed' });
     expect((await ordersIn(array([fixed]))).orders).toEqual([order('1', ['A', 1])]);

@@ -8,6 +8,7 @@ import type { Inspection } from '../../parse/inspection.ts';
 import { type HowToReadDeps, howToRead } from '../../validate/how-to-read.ts';
 import { readOrderPages } from '../../validate/read-orders.ts';
 import { isStatusName } from '../../validate/said-beside.ts';
+import { valuesOf } from '../../validate/said-in-object.ts';
 
 /** A file to check, and the source whose mapping reads it; a fix file is read with the mapping of its batch. */
 export type FileToCheck = { path: string; source: string };
@@ -76,7 +77,11 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
     if (!isObject(value)) return [];
     const state = find(value, mapping.fields.orderState).name;
     const names = Object.keys(value).filter((name) => name !== state && isStatusName(name));
-    return names.map((column) => ({ column, value: trimBlanks(textOf(Reflect.get(value, column)) ?? '') }));
+    return names.flatMap((column) => {
+      const [first] = valuesOf(Reflect.get(value, column));
+      const name = first?.[0] ? `${column}.${first[0]}` : column;
+      return first ? [{ column: name, value: trimBlanks(textOf(first[1]) ?? '') }] : [];
+    });
   }
 
   function add(said: readonly Said[], end: End): void {

@@ -34,4 +34,4 @@ it('an upload is stored also when the empty folder of uploads is removed at that
     ]);
     await file[Symbol.asyncDispose]();
   }
-});
+}, 60_000);

@@ -43,7 +43,7 @@ describe('XML', () => {
 
   test('with a unit of several pieces beside a quantity is held', async () => {
     const text = TWO.replace('unit="ST"', 'unit="DZN"');
-    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 unit other-value'] });
+    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 Qty.unit other-value'] });
   });
 
   test('may have items directly in the order, flat rows, or one order only', async () => {
