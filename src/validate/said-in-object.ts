@@ -17,7 +17,6 @@ export function reportSaid(
   problems: Problem[],
 ): void {
   const named = calledOffRules(rules.mapping);
-  const state = find(value, rules.mapping.fields.orderState).name;
   const allows = rules.mapping.otherReadings === 'allow';
 
   function look(inner: object, path: string, pointer: string, depth: number): void {
@@ -25,11 +24,12 @@ export function reportSaid(
     if (allows) return;
     for (const key in inner) {
       const one: unknown = Reflect.get(inner, key);
-      const [name, at] = [path + key, pointer + pointerStep(key)];
-      if (isObject(one) && (TEXT_KEY in one || (depth < DEEPEST && isAboutRecord(name, key, rules.mapping))))
-        look(one, `${name}.`, at, depth + 1);
-      const said = name === state ? undefined : saidIn(key, one, quantity);
+      if (isObject(one) && (TEXT_KEY in one || (depth < DEEPEST && isAboutRecord(path + key, key, rules.mapping))))
+        look(one, `${path + key}.`, pointer + pointerStep(key), depth + 1);
+      const said = saidIn(key, one, quantity);
       if (said === undefined) continue;
+      const [name, at] = [path + key, pointer + pointerStep(key)];
+      if (find(value, rules.mapping.fields.orderState).name === name) continue;
       const field = said.step === '' ? name : `${name}.${said.step}`;
       if (said.code === 'called-off' && [key, name, field].some((each) => ruleFor(each, named) !== undefined)) continue;
       const pointed = said.step === '' ? at : at + pointerStep(said.step);
@@ -72,6 +72,10 @@ const VALUE = /^(?:code|name|value|wert|text|label|title|type|status|state|key|d
 
 /** What a value under a name says, or what is in it: the only one of a list, or one of an object that stands for one value. `step`: where. */
 function saidIn(key: string, value: unknown, quantity: string) {
+  if (typeof value !== 'object') {
+    const code = saidBeside(key, value, quantity);
+    return code && { code, step: '', value };
+  }
   for (const [step, one] of valuesOf(value)) {
     const code = saidBeside(key, one, quantity);
     if (code !== undefined) return { code, step, value: one };
