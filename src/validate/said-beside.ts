@@ -110,10 +110,10 @@ function kindOf(name: string): Kind | undefined {
 }
 
 /** Whether a column or key has this name because it has a status, of the order or of something else. */
-export function isStatusName(name: string): boolean {
-  const kind = kindOf(name);
-  return kind === 'status' || kind === 'otherStatus';
-}
+export const isStatusName = (name: string): boolean => /^(?:s|otherS)tatus$/.test(kindOf(name) ?? '');
+
+/** Whether a value under a name can say anything. */
+export const canSay = (name: string): boolean => kindOf(name) !== undefined;
 
 /** What a row says in the columns beside its fields; undefined if that is nothing against it. `others`: columns that say something, too. */
 export type SaidInRow = (cells: readonly string[], quantity: string) => SaidInCell | undefined;

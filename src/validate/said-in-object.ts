@@ -6,7 +6,7 @@ import { find, isObject, shown, TEXT_KEY, textOf } from '../parse/find-key.ts';
 import { calledOffRules, ruleFor } from '../parse/skip-where.ts';
 import { type ObjectRules, problemAt } from './object-fields.ts';
 import { problemOf } from './problem.ts';
-import { saidBeside } from './said-beside.ts';
+import { canSay, saidBeside } from './said-beside.ts';
 
 /** Reports what a record or an item says against itself beside its fields, also a level deeper: a status, a mark, a unit. */
 export function reportSaid(
@@ -59,13 +59,21 @@ const GROUPS =
   /^(?:(?:order|document)?head(?:er)?|(?:order|document)info|kopf(?:daten)?|meta(?:data)?|audit|lifecycle|flags?|node|order|purchaseorder|bestellung|auftrag|beleg|document|dokument)$/;
 
 /** Whether what is in an object is about the record: it is a group, or the number, the items or the quantity are in it. */
-function isAboutRecord(name: string, key: string, { fields }: Mapping): boolean {
-  if (GROUPS.test(plainName(key).replace(/[-_.]/g, ''))) return true;
-  const start = `${plainName(name)}.`;
-  return [fields.purchaseOrderNumber, fields.items, fields.quantity]
-    .flat()
-    .some((one) => plainName(one).startsWith(start));
+function isAboutRecord(name: string, key: string, mapping: Mapping): boolean {
+  const known = about.get(mapping) ?? new Map<string, boolean>();
+  about.set(mapping, known);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const { purchaseOrderNumber, items, quantity } = mapping.fields;
+  const [group, start] = [plainName(key).replace(/[-_.]/g, ''), `${plainName(name)}.`];
+  const is =
+    GROUPS.test(group) || [purchaseOrderNumber, items, quantity].flat().some((one) => plainName(one).startsWith(start));
+  if (known.size < MOST_KNOWN && name.length < 100) known.set(name, is);
+  return is;
 }
+
+const about = new WeakMap<Mapping, Map<string, boolean>>();
+const MOST_KNOWN = 1_000;
 
 /** What an object that stands for one value has it under: `{ code: CANCELLED, name: cancelled }`. */
 const VALUE = /^(?:code|name|value|wert|text|label|title|type|status|state|key|date|at|on|datum|reason|grund|by)$/;
@@ -76,6 +84,7 @@ function saidIn(key: string, value: unknown, quantity: string) {
     const code = saidBeside(key, value, quantity);
     return code && { code, step: '', value };
   }
+  if (!canSay(key)) return undefined;
   for (const [step, one] of valuesOf(value)) {
     const code = saidBeside(key, one, quantity);
     if (code !== undefined) return { code, step, value: one };
