@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inLegends } from '../../src/operate/corrections/fix-rows.ts';
 import type { Closed } from '../../src/order/dead-letter.ts';
 import { type Operator, openOperator } from '../support/operator.ts';
 import { plain } from '../support/plain.ts';
@@ -836,4 +837,37 @@ it('after a correction, the page of the order leads to the next one that needs a
   expect((await person.page(pathOf(ids.get('PO-192')))).text).toMatch(
     /The next one that needs you: <a href="[^"]*">A row with the label Summe<\/a>/,
   );
+});
+
+it('a message of the form names the rows of the order as the form does, not the lines of a file that nobody sees', async () => {
+  const other = 'PO-209,NEW,Z,1';
+  const rows = `${other}\nPO-208,NEW,A,acht\nPO-208,NEW,B,3\n${other}\nPO-208,NEW,A,8\n`;
+  const id = (await drop('apart.csv', `${HEAD}\n${rows}`)).get('PO-208');
+  const path = `${pathOf(id)}/fix`;
+  const fields = fieldsIn((await person.page(pathOf(id))).text);
+  const check = async (values: Record<string, string>) =>
+    plain(await (await person.submit(path, { ...fields, ...values, do: 'check' })).text());
+  expect(await check({ 'v.0.3': '8' })).toContain('line 6 is equal to line 3 in every value');
+  // The first row is not in the file that is checked.
+  const left = await check({ 'out.0': 'leave', 'v.1.2': 'A', 'v.1.3': '8' });
+  expect(left).toContain('line 6 is equal to line 4 in every value');
+  const added = await person.submit(path, { ...fields, do: 'add' });
+  const more = { ...fieldsIn(await added.text()), 'v.0.3': '9', 'v.3.1': 'NEW', 'v.3.2': 'B', 'v.3.3': '3' };
+  expect(await check(more)).toContain('the added row is equal to line 4 in every value');
+});
+
+it.each([
+  ['repeated-row', '/1 is equal to /0 in every value: x', '/orders/7 is equal to /orders/4 in every value: x'],
+  ['repeated-row', '/0/items/1 is equal to /0/items/0', '/orders/4/items/1 is equal to /orders/4/items/0'],
+  [
+    'fix-row-missing',
+    '/3 of "/0.json" ({"a":"/0"}), here /1, was',
+    '/3 of "/0.json" ({"a":"/0"}), here /orders/7, was',
+  ],
+  ['row-in-doubt', 'line 3 has no order number', '/orders/7 has no order number'],
+  ['row-in-doubt', 'line 3 of "a.csv" (line 3) waits', 'line 3 of "a.csv" (line 3) waits'],
+  ['not-a-number', '"/0" is not a number', '"/0" is not a number'],
+])('a message with the code %s names rows by legends: %s', (code, message, expected) => {
+  const rowOf = (line: number, pointer = '') => (pointer === '' ? line - 2 : Number(pointer.slice(1)));
+  expect(inLegends({ code, message }, rowOf, ['/orders/4', '/orders/7'])).toBe(expected);
 });

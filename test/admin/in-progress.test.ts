@@ -51,6 +51,22 @@ async function waiting(batch: string, name: string, number: string, correct: (te
   });
 }
 
+it('after a discard, the next order that needs a person is one that no other file has in progress', async () => {
+  const found = await drop('next.csv', sheet(...['PO-81', 'PO-82', 'PO-83'].map((number) => `${number},NEW,A,none`)));
+  const [first, , last] = [...found.values()];
+  const onlySecond = (text: string) => text.replace(/^PO-8[13].*\r?\n/gm, '').replace(',none,', ',7,');
+  await waiting(first?.batch ?? '', 'next.fix.csv', 'PO-82', onlySecond);
+  await person.submit(`${pathOf(first?.id ?? '')}/discard`, {});
+  const page = async () => textOf((await person.page(pathOf(first?.id ?? ''))).text);
+  await until('the next one', async () => (await page()).includes('The next one that needs you: PO-83'));
+  await person.submit(`${pathOf(last?.id ?? '')}/discard`, {});
+  await until('no next one', async () =>
+    (await page()).includes('Those below it in the list are in progress. Orders that need you'),
+  );
+  await place.run(['resume']);
+  await until('the order', () => place.stored().get('PO-82') === 1);
+});
+
 it('the address of a dead letter from before its file was finished stays good', async () => {
   await drop('before.csv', sheet('PO-70,NEW,A,1'));
   await place.run(['pause', '--reason', 'stock-taking']);
@@ -75,6 +91,7 @@ it('the address of a dead letter from before its file was finished stays good', 
 });
 
 it('an order whose fix file waits is not discarded: the page names the file, and every way refuses', async () => {
+  const sent = place.stored().size;
   const letters = await drop('friday.csv', sheet('PO-1,NEW,A,none', 'PO-2,NEW,A,none'));
   const { id = '', batch = '' } = letters.get('PO-1') ?? {};
   const other = letters.get('PO-2')?.id ?? '';
@@ -131,7 +148,7 @@ it('an order whose fix file waits is not discarded: the page names the file, and
   expect([command.code, command.out]).toEqual([2, expect.stringContaining('in progress in another file.')]);
 
   await place.run(['resume']);
-  await until('both orders', () => place.stored().size === 2);
+  await until('both orders', () => place.stored().size === sent + 2);
   const closed = await until('the end', async () => (await person.call('GET', pathOf(id))).body['closed']);
   expect(closed).toMatchObject({ by: 'accepted' });
 });

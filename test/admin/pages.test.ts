@@ -477,7 +477,7 @@ it('the page of a held batch says first what a person decides, and empty lists s
   expect(page).toMatch(
     /<strong>Held<\/strong> since .*same refusal.*You may decide: release or cancel it below\. <a download href="[^"]*report\.html">The report<\/a> lists the refused orders, and the articles.* If it is no order at all, such as an offer: cancel it, and discard what stays open, which this page links then\.<.*<dt>batch</s,
   );
-  expect(page).toMatch(/Articles that occur in several of these orders: <bdi>OLD<\/bdi> in \d+ orders\./);
+  expect(page).toMatch(/Most frequent articles in these orders: <bdi>OLD<\/bdi> in \d+ orders\./);
   expect(page).toMatch(
     /If few orders of the file are wrong, release it: .* in one fix file\. If most orders of the file are wrong, cancel it: .*What you change in your own file is not recorded on the page Corrections/,
   );

@@ -173,13 +173,36 @@ describe('the list of corrections', () => {
         .settledPage(who === undefined ? {} : { who }, 10)
         .items.map(({ batch, purchaseOrderNumber, closed }) => [batch, purchaseOrderNumber, closed.who]);
     expect(found('anna')).toEqual([
-      [batchOf(2), 'PO-2', 'Anna'],
       [batchOf(2), 'PO-1', 'Anna'],
+      [batchOf(2), 'PO-2', 'Anna'],
     ]);
     expect(found('bert')).toEqual([[batchOf(1), 'PO-2', 'Bert']]);
     expect(found()).toHaveLength(3);
     // The history of an order has every step.
     expect(table.settledOf('PO-1')).toHaveLength(2);
+  });
+
+  it('has those of one second in the order of their file, on every page', () => {
+    const table = createSettledTable();
+    const at = [0, 3, 1, 2].map((ms) => `2026-11-22T10:05:00.00${ms}Z`);
+    const letters = [8, 10, 9, 100].map((line, i) => {
+      const letter = letterOf({ number: `PO-${line}` }, line);
+      return { ...letter, location: { line }, closed: { at: at[i] ?? '', by: 'discarded' as const } };
+    });
+    const later = { ...letters[0], closed: { at: '2026-11-22T10:05:01.000Z', by: 'discarded' as const } };
+    for (const [batch, all] of [[batchOf(1), letters] as const, [batchOf(2), [later]] as const])
+      table.put({ batch, source: 'inbox', file: 'a.csv' }, all as DeadLetter[], new Map());
+    const found: string[] = [];
+    for (let after: string | undefined, more = true; more; more = after !== undefined) {
+      const page = table.settledPage({ since: '2026-11-22T10:05:00.000Z' }, 2, after);
+      expect([page.before, page.total]).toEqual([found.length, 5]);
+      found.push(...page.items.map(({ batch, location }) => `${batch === batchOf(2) ? 'later ' : ''}${location.line}`));
+      after = page.next;
+    }
+    expect(found).toEqual(['later 8', '8', '9', '10', '100']);
+    // A part of the second.
+    const some = table.settledPage({ since: '2026-11-22T10:05:00.002Z', until: '2026-11-22T10:05:00.003Z' }, 9).items;
+    expect(some.map(({ location }) => location.line)).toEqual([100]);
   });
 });
 

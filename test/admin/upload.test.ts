@@ -341,3 +341,11 @@ it('the page of a file lists its orders by line, that of a conflict its items by
   );
   expect(lines).toEqual([2, 3, 5, 6]);
 });
+
+it('a preview does not count a row without an order number among what will be sent', async () => {
+  const rows = ['PO-601,NEW,A,1', 'PO-602,NEW,A,none', 'PO-603,NEW,A,1', ',NEW,A,3', 'PO-604,NEW,A,none'];
+  const upload = await person.upload('source=inbox&name=mine.csv', `${[HEAD, ...rows].join('\n')}\n`);
+  const text = (await person.page(`/upload/${String(upload['id'])}`)).text.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
+  const first = '1 of 4 orders of mine.csv will be sent. Read them below first.';
+  expect(text).toContain(`${first} 3 orders and 1 row without an order number need a person and can be corrected.`);
+});

@@ -1,6 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, listTime, outcomeWord } from '../../core/format.ts';
 import { CORRECT_FILE, viewOf } from '../../operate/batches/list-batches.ts';
+import { saysInProgress } from '../../operate/orders/in-progress.ts';
 import { changeTexts, closingWord } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
@@ -207,3 +208,15 @@ export function isUnrecorded({ batch, closed }: SettledRow): boolean {
 }
 
 export const NOT_RECORDED = 'What was changed is not recorded: the later file did not name these rows.';
+
+/** Orders below one in the list that are looked at: each costs a few calls of Redis. */
+const BELOW = 50;
+
+/** The first open dead letter below one in the list that no other file has in progress. `areBusy`: all that were looked at are. */
+export async function nextBelow(api: ApiContext, id: string): Promise<{ next?: DeadLetterRow; areBusy: boolean }> {
+  const { letters } = await api.tables();
+  const below = (await letters.page({}, BELOW, id)).items;
+  const rows = await withOrdersInProgress(api, below);
+  const next = rows.find(({ already = '' }) => !saysInProgress(already));
+  return { ...(next && { next }), areBusy: next === undefined && below.length > 0 };
+}

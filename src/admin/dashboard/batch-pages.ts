@@ -180,7 +180,7 @@ function heldBox({ batch: { batch, held, kind } }: BatchView, mayOperate: boolea
   const corrected = kind === 'export' ? most.so.replace(OWN_FILE, CORRECTED_EXPORT) : most.so;
   const who = mayOperate ? 'You may decide: release or cancel it below' : FOR_OPERATOR;
   return html`<div class="box bad" role="alert"><strong>Held</strong> ${from(held)}
-${articles ?? html`<br>`}${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur in several of them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected} If it is no order at all, such as an offer: cancel it, and discard what stays open, which this page links then.</div>`;
+${articles ?? html`<br>`}${who}. ${html`<a download href="/api/v1${batchPath(batch)}/files/report.html">The report</a>`} lists the refused orders, and the articles that occur most often in them. If the articles and order numbers are right, the mapping or the API may be wrong, not the orders: cancel, correct the mapping, and ${again}. ${few.does}: ${few.so} ${most.does}: ${corrected} If it is no order at all, such as an offer: cancel it, and discard what stays open, which this page links then.</div>`;
 }
 
 function factsOf(view: BatchView, fixes: readonly string[], lost = false): Html {

@@ -8,6 +8,7 @@ import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
+import { nextBelow } from '../api/letter-lists.ts';
 import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
 import { batchPath, letterPath, link, orderPath } from './parts.ts';
 
@@ -60,11 +61,11 @@ export function messageOf({ purchaseOrderNumber, field = '', message, items, alr
   return html`${text}${own}<div><strong>${said}</strong></div>`;
 }
 
-/** Leads from an order that needs nobody any more to the one below it in the list, or to the list. */
+/** Leads from an order that needs nobody any more to the one below it in the list that is not in progress, or to the list. */
 export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
-  const { letters } = await api.tables();
-  const [next] = (await letters.page({}, 1, id)).items;
-  if (next === undefined) return html`<p>${link('/dead-letters', 'Orders that need you')}</p>`;
+  const { next, areBusy } = await nextBelow(api, id);
+  if (next === undefined)
+    return html`<p>${areBusy ? 'Those below it in the list are in progress. ' : ''}${link('/dead-letters', 'Orders that need you')}</p>`;
   const { field = '', value = '', code, message, location } = next;
   const name = nameOf({ ...next, problems: [{ line: location.line, field, value, code, message }] });
   return html`<p>The next one that needs you: ${link(letterPath(next.id), name)}</p>`;
@@ -79,9 +80,8 @@ export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
 
 /** Which file has the order in progress, and how to stop it. Discarding it here would not. */
 export function inProgressBox(other: OrderInProgress): Html {
-  const batch = batchPath(other.batch);
   const [before = '', after = ''] = inProgressText(other, PLACE).split(PLACE);
-  return html`<div class="box" role="status">${before}${link(batch, other.file ?? other.batch)}${after} ${inProgressRemedy(other)}</div>`;
+  return html`<div class="box" role="status">${before}${link(batchPath(other.batch), other.file ?? other.batch)}${after} ${inProgressRemedy(other)}</div>`;
 }
 
 /** That the order has another number now, and what to do with this dead letter. */
@@ -114,7 +114,7 @@ export async function unreadableNote({ tables }: Pick<ApiContext, 'tables'>): Pr
 /** The first refused orders of a held batch, of which its page names the articles: a person decides by them. */
 const MOST_REFUSED = 500;
 
-/** The articles that occur in several refused orders of a held batch, for the most frequent refusal that has some. */
+/** The articles that occur most often in the refused orders of a held batch, for the most frequent refusal that has some. */
 export async function heldArticles({ base }: ApiContext, batch: Batch): Promise<Html | undefined> {
   if (batch.held === undefined) return undefined;
   const groups: ErrorGroups = new Map();

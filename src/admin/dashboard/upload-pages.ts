@@ -141,7 +141,7 @@ function actsOf({ id, name, sha256, state, preview }: Upload, confirm: string | 
   const rest =
     held === 0 ? '' : ` ${openText(held, nameless)} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
   const list = preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
-  const words = html`<p>${count(preview.new)} of ${openText(preview.orders, nameless)} of ${name} will be sent.${list}${rest}</p>`;
+  const words = html`<p>${count(preview.new)} of ${counted(preview.orders - nameless, 'order')} of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,

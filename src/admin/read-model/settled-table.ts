@@ -8,9 +8,10 @@ import {
   errorLine,
 } from '../../order/dead-letter.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import { comparePlaces } from '../../order/record.ts';
 import { alreadyText } from './kept-letter.ts';
 import { searchText } from './letter-batch.ts';
-import { idOf } from './letter-id.ts';
+import { idOf, splitId } from './letter-id.ts';
 
 /** A dead letter that is closed, with who or what closed it. `id` as that of an open one. */
 export type SettledRow = Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'message' | 'location'> & {
@@ -106,16 +107,17 @@ export function createSettledTable(most = MOST) {
 function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: number, after: string | undefined) {
   const words = searchText(filter.q ?? '');
   const who = searchText(filter.who ?? '');
+  const last = after === undefined ? undefined : placeAt(after);
   const items: SettledRow[] = [];
   let [before, total] = [0, 0];
   for (const row of sorted) {
-    if (filter.since !== undefined && row.closed.at < filter.since) break;
+    if (filter.since !== undefined && row.closed.at < filter.since) continue;
     if (filter.until !== undefined && row.closed.at >= filter.until) continue;
     if (filter.end !== undefined && endingOf(row) !== filter.end) continue;
     if (filter.kind !== undefined && row.kind !== filter.kind) continue;
     if (!hasPerson(row, who) || (words !== '' && !textOf(row).includes(words))) continue;
     total += 1;
-    if (after !== undefined && keyOf(row) >= after) before += 1;
+    if (last !== undefined && compareRows(row, last) <= 0) before += 1;
     else if (items.length < limit) items.push(row);
   }
   return { items, next: before + items.length < total ? lastKey(items) : undefined, before, total };
@@ -138,7 +140,7 @@ function isAction({ closed }: SettledRow): boolean {
 
 function actionsIn(batches: Iterable<readonly SettledRow[]>): SettledRow[] {
   const actions = [...batches].flat().filter(isAction);
-  return actions.sort((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+  return actions.sort(compareRows);
 }
 
 function rowOf(from: Pick<SettledRow, 'batch' | 'source' | 'file'>, letter: DeadLetter, closings: Closings) {
@@ -175,8 +177,25 @@ function numbersOf({ purchaseOrderNumber, closed }: SettledRow): string[] {
   return [purchaseOrderNumber, closed.number ?? ''].filter((number) => number !== '');
 }
 
+type Placed = Pick<SettledRow, 'id'> & { closed: Pick<Closed, 'at'> };
+
+/** The newest first. Those of one second, which is what pages show, are in the order of their file. */
+function compareRows(a: Placed, b: Placed): number {
+  const [second, other] = [a, b].map(({ closed }) => closed.at.slice(0, 19));
+  if (second !== other) return (second ?? '') < (other ?? '') ? 1 : -1;
+  const [[batch, place], [otherBatch, otherPlace]] = [splitId(a.id), splitId(b.id)];
+  if (batch !== otherBatch) return batch < otherBatch ? 1 : -1;
+  return comparePlaces(place, otherPlace);
+}
+
 function keyOf({ id, closed }: SettledRow): string {
   return `${closed.at} ${id}`;
+}
+
+/** The place of a row in the list, by its key. */
+function placeAt(key: string): Placed {
+  const at = key.indexOf(' ');
+  return { id: key.slice(at + 1), closed: { at: key.slice(0, at) } };
 }
 
 function lastKey(items: readonly SettledRow[]): string | undefined {

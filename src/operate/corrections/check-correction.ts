@@ -10,6 +10,7 @@ import type { OperatorContext } from '../operator-context.ts';
 import { checkFile, type FileToCheck } from '../orders/check-file.ts';
 import { isInProgress } from '../orders/in-progress.ts';
 import { createComparison } from '../orders/preview-orders.ts';
+import { inLegends, type RowOf, rowsIn } from './fix-rows.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
 export type CellProblem = { row: number; field: string; message: string };
@@ -31,8 +32,11 @@ export type CheckedCorrection = { orders: CorrectedOrder[]; isReady: boolean; tr
 
 type CheckContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'store' | 'stopping'>;
 
-/** Checks a fix file of one order with the rules of intake, and compares its orders with the ledger. */
-export async function checkCorrection(file: FileToCheck, context: CheckContext): Promise<CheckedCorrection> {
+/** Checks a fix file of one order with the rules of intake, and compares its orders with the ledger. `legends`: of its rows. */
+export async function checkCorrection(
+  { legends, ...file }: FileToCheck & { legends: readonly string[] },
+  context: CheckContext,
+): Promise<CheckedCorrection> {
   const { config, batches, ledger, stopping: signal } = context;
   const orders: CheckedOrder[] = [];
   const found: (Pick<CorrectedOrder, 'number' | 'verdict'> & { held: readonly Problem[] })[] = [];
@@ -70,7 +74,11 @@ export async function checkCorrection(file: FileToCheck, context: CheckContext):
       if (verdict === 'conflict') return { number, verdict, problems: [], ...(await whoHas(number, context)) };
       const order = verdict === 'new' ? await guarded(orders[i], corrects, context) : orders[i];
       const problems = order?.valid === false ? order.problems : held;
-      return { number, verdict: order?.valid === false ? 'invalid' : verdict, problems: inRows(problems, rowOf) };
+      return {
+        number,
+        verdict: order?.valid === false ? 'invalid' : verdict,
+        problems: inRows(problems, rowOf, legends),
+      };
     }),
   );
   const isReady = checked.every(({ verdict }) => verdict === 'new' || verdict === 'duplicate');
@@ -108,23 +116,10 @@ async function whoHas(
   return { known: `This number was already sent: ${items}, accepted on ${time} UTC, from ${from}.` };
 }
 
-type RowOf = (line: number, pointer: string | undefined) => number;
-
-/** Rows by the line on which they begin; objects by their place in the list. */
-function rowsIn(orders: readonly CheckedOrder[]): RowOf {
-  const lines = [...new Set(orders.flatMap(({ records }) => records.map(({ place }) => place.line)))].sort(
-    (a, b) => a - b,
-  );
-  return (line, pointer) => {
-    const index = /^\/(\d+)(?:\/|$)/.exec(pointer ?? '')?.[1];
-    return index === undefined ? Math.max(0, lines.indexOf(line)) : Number(index);
-  };
-}
-
-function inRows(problems: readonly Problem[], rowOf: RowOf): CellProblem[] {
-  return problems.map(({ line, pointer, field, message }) => ({
-    row: rowOf(line, pointer),
+function inRows(problems: readonly Problem[], rowOf: RowOf, legends: readonly string[]): CellProblem[] {
+  return problems.map(({ line, pointer, field, code, message }) => ({
+    row: rowOf(line, pointer) ?? 0,
     field: pointer === undefined ? field : pointer.replace(/^\/\d+\/?/, ''),
-    message,
+    message: inLegends({ code, message }, rowOf, legends),
   }));
 }

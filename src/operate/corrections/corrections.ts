@@ -10,7 +10,7 @@ import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts
 import type { OperatorContext } from '../operator-context.ts';
 import { cleanName, openPrivateFile } from '../uploads/private-file.ts';
 import { type CheckedCorrection, checkCorrection } from './check-correction.ts';
-import { type CorrectedRow, type FixRows, readFixRows } from './fix-rows.ts';
+import { type CorrectedRow, type FixRows, legendsOf, readFixRows } from './fix-rows.ts';
 
 /** A correction that somebody sent: the batch that brought it, and who sent it when (Redis time). */
 export type Correction = { batch: string; who: string; at: number };
@@ -49,7 +49,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   async function check(letter: FoundDeadLetter, { rows }: Correctable, corrected: readonly CorrectedRow[]) {
     refuseOtherRows(rows, corrected);
     await using file = await openPrivateFile(nameOf(letter, rows), config, rows.write(corrected));
-    return inRows(await checkCorrection({ path: file.path, source: letter.source }, context), corrected);
+    return await checkRows({ path: file.path, source: letter.source }, { rows, corrected }, context);
   }
 
   /**
@@ -68,7 +68,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
     refuseOtherRows(found.rows, corrected);
     const source = sourceOf(letter, config.sources);
     await using file = await openPrivateFile(nameOf(letter, found.rows), config, found.rows.write(corrected));
-    const checked = inRows(await checkCorrection({ path: file.path, source: letter.source }, context), corrected);
+    const checked = await checkRows({ path: file.path, source: letter.source }, { ...found, corrected }, context);
     if (!checked.isReady) return { checked };
     const at = time.now();
     const sent = { batch: '', who: operator.who, at };
@@ -135,7 +135,12 @@ function isUnchanged({ rows }: FixRows, corrected: readonly CorrectedRow[]): boo
 }
 
 /** The problems of the rows of the file, by the rows of the order: some may be left out of the file. */
-function inRows(checked: CheckedCorrection, corrected: readonly CorrectedRow[]): CheckedCorrection {
+async function checkRows(
+  file: { path: string; source: string },
+  { rows, corrected }: { rows: FixRows; corrected: readonly CorrectedRow[] },
+  context: CorrectionContext,
+): Promise<CheckedCorrection> {
+  const checked = await checkCorrection({ ...file, legends: legendsOf(rows, corrected) }, context);
   const kept = [...corrected.keys()].filter((row) => !corrected[row]?.leave);
   const orders = checked.orders.map((order) => ({
     ...order,

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { CONFIRMED, ERROR_COLUMNS, errorColumnOf, placeText, readFixNote } from '../../order/fixing.ts';
-import type { FileShape } from '../../order/record.ts';
+import type { CheckedOrder } from '../../order/order.ts';
+import type { FileShape, Problem } from '../../order/record.ts';
 import { escapeFormula, restore } from '../../order/spreadsheet.ts';
 import { fixDelimiterOf, fixEncodingOf } from '../../report/encode.ts';
 import { fixFileName } from '../../report/fix-file/fix-file.ts';
@@ -32,6 +33,11 @@ export type FixRows = {
   ending: '.fix.csv' | '.fix.json';
   write(corrected: readonly CorrectedRow[]): string;
 };
+
+/** The legends of the rows that are in the file, in their order. */
+export function legendsOf({ rows }: FixRows, corrected: readonly CorrectedRow[]): string[] {
+  return corrected.flatMap(({ leave }, row) => (leave ? [] : (rows[row]?.place ?? 'the added row')));
+}
 
 /** Rows and cells that a page can show. */
 const MOST_ROWS = 200;
@@ -169,4 +175,36 @@ function errorText(text: string, name: string): string {
 
 function withoutNote(message: string): string {
   return message.replace(/ \([^()]* of batch [\w.-]+\)$/, '');
+}
+
+/** The index of the row that begins on a line of a fix file, or of the object at a pointer. */
+export type RowOf = (line: number, pointer?: string) => number | undefined;
+
+/** Rows by the line on which they begin; objects by their place in the list. */
+export function rowsIn(orders: readonly Pick<CheckedOrder, 'records'>[]): RowOf {
+  const all = new Set(orders.flatMap(({ records }) => records.map(({ place }) => place.line)));
+  const rows = new Map([...all].sort((a, b) => a - b).map((line, row) => [line, row]));
+  return (line, pointer) => {
+    const index = /^\/(\d+)(?:\/|$)/.exec(pointer ?? '')?.[1];
+    return index === undefined ? rows.get(line) : Number(index);
+  };
+}
+
+/** Codes of problems whose messages name rows by their place in the fix file, which nobody sees in the form. */
+const NAME_ROWS: ReadonlySet<string> = new Set(['repeated-row', 'fix-row-twice', 'fix-row-missing', 'row-in-doubt']);
+
+/** Values of a row are in quotes or parentheses. A place of another file is followed by its name. */
+const ROW = /"(?:[^"\\]|\\.)*"|\([^()]*\)|\bline (\d+)\b(?! of )|(?<![\w/])(\/\d+)\b(?![^ ]* of )/g;
+
+/** A message with the legends of rows in the form, in place of their places in the fix file. */
+export function inLegends(
+  { code, message }: Pick<Problem, 'code' | 'message'>,
+  rowOf: RowOf,
+  legends: readonly string[],
+) {
+  if (!NAME_ROWS.has(code)) return message;
+  return message.replace(ROW, (text, line?: string, pointer?: string) => {
+    const row = line === undefined && pointer === undefined ? undefined : rowOf(Number(line), pointer);
+    return legends[row ?? -1] ?? text;
+  });
 }

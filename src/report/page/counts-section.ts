@@ -175,14 +175,24 @@ export function wentOutText(report: Sent): string {
 
 /** Why no order of a file went out. Where a person needs to do something about all of them, the page says so above. */
 function noneWentOut(report: Sent, all: number): string {
-  const { nameless = 0, acceptedElsewhere: others = 0, open, orderedBefore } = report;
+  const { nameless = 0, acceptedElsewhere: others = 0, orderedBefore } = report;
   const why = [...(orderedBefore ? beforeTexts(report) : []), ...elsewhereText(others), ...endedTexts(report)];
   if (why.length === 0 && !isCancelled(report)) return '';
-  // Rows without an order number are not among the orders, and what was ordered otherwise is named.
-  if (open > 0 && nameless === 0 && !orderedBefore?.other)
-    why.push(`${count(open)} ${open === 1 ? 'needs' : 'need'} you`);
+  // Rows without an order number are not among the orders.
+  const waiting = nameless > 0 ? 0 : openOf(report, all);
+  if (waiting > 0) why.push(`${count(waiting)} ${waiting === 1 ? 'needs' : 'need'} you`);
   const reasons = why.length === 0 ? '' : `: ${why.join('; ')}`;
   return `${all === 1 ? 'Its order did not go' : `None of its ${orders(all)} went`} out from this file${reasons}.`;
+}
+
+/** How many need a person, without those that had been ordered otherwise: these are named, and may need one, too. */
+function openOf(
+  { counts, acceptedElsewhere: others = 0, discarded = 0, open, orderedBefore }: Sent,
+  all: number,
+): number {
+  if (!orderedBefore?.other) return open;
+  const named = orderedBefore.same + orderedBefore.other + others + counts.cancelled + discarded;
+  return Math.max(0, Math.min(open, all - named));
 }
 
 /** What was decided not to go out. */

@@ -79,7 +79,7 @@ export function articlesIn({ articles, count: all }: Pick<ErrorGroup, 'articles'
     return html`${i === 0 ? '' : ', '}<bdi>${visible(article, MOST_NAME)}</bdi> in ${orders(number)}`;
   });
   const rest = articles.size - named.length;
-  return html`<p>Articles that occur in several of these orders: ${shown}.${rest > 0 ? ` Other articles in these orders: ${count(rest)}.` : ''}</p>
+  return html`<p>Most frequent articles in these orders: ${shown}.${rest > 0 ? ` Other articles in these orders: ${count(rest)}.` : ''}</p>
 `;
 }
 

@@ -169,6 +169,13 @@ it('a file of which no order went out says what became of them, and which file h
   expect(said(same(2, 'week-48.csv'), same(3, 'week-48.csv'), wrong)).toContain(
     'None of its 3 orders went out from this file: 2 had been ordered before in "week-48.csv"; 1 needs you.',
   );
+  // An order that had been ordered otherwise needs a person, too, and is named once.
+  const message = 'this number is already accepted with other items, in "week-48.csv"';
+  const otherwise = dead(rows(8, ['8', 'A', '1']), 'conflict', 'other-content', message);
+  expect(said(same(2, 'week-48.csv'), otherwise, wrong)).toContain(
+    '1 had been ordered before in "week-48.csv", and 1 more not exactly as in this file; 1 needs you.',
+  );
+  expect(said(same(2, 'week-48.csv'), otherwise)).toContain('and 1 more not exactly as in this file.');
   expect(said(same(2, 'a.csv'), same(3, 'b.csv'))).toContain(
     'None of its 2 orders went out from this file: 2 had been ordered before in "a.csv", "b.csv".',
   );
@@ -622,7 +629,7 @@ describe('a held batch', () => {
       return one.deadLetter ? { ...one, deadLetter: { ...one.deadLetter, payload } } : one;
     });
     expect(textOf(pageOf(refused, more))).toContain(
-      'What went wrong so far articleCode is not known 3 orders refused Articles that occur in several of these orders: X-1 in 3 orders. Other articles in these orders: 2. The API refused the complete order and does not say which item: check all items. API answer 400',
+      'What went wrong so far articleCode is not known 3 orders refused Most frequent articles in these orders: X-1 in 3 orders. Other articles in these orders: 2. The API refused the complete order and does not say which item: check all items. API answer 400',
     );
   });
 
