@@ -428,3 +428,15 @@ it('the history of an order speaks of the box of the form, and not of a column o
   expect(text).toContain('check "This row is correct as it is" in each of its rows');
   expect(text).not.toContain('_error_check');
 });
+
+it('an order that a person discarded says so where another file brings it again', async () => {
+  const { id = '' } = (await drop('week-48.csv', sheet('PO-491,NEW,A,none'))).get('PO-491') ?? {};
+  const said = /This order number was discarded by \S+, [-\d: ]+ UTC, in week-48\.csv/;
+  expect(textOf((await person.page(pathOf(id))).text)).not.toMatch(said);
+  await person.submit(`${pathOf(id)}/discard`, {});
+  const again = (await drop('week-49.csv', sheet('PO-491,NEW,A,none', 'PO-492,NEW,A,none'))).get('PO-491')?.id ?? '';
+  await until('its page', async () => said.test(textOf((await person.page(pathOf(again))).text)));
+  expect(textOf((await person.page('/dead-letters?q=PO-491')).text)).toMatch(said);
+  expect(textOf((await person.page('/dead-letters?q=PO-492')).text)).not.toMatch(said);
+  expect(textOf((await person.page(pathOf(id))).text)).not.toMatch(said);
+});

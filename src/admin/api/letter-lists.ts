@@ -220,3 +220,19 @@ export async function nextBelow(api: ApiContext, id: string): Promise<{ next?: D
   const next = rows.find(({ already = '' }) => !saysInProgress(already));
   return { ...(next && { next }), areBusy: next === undefined && below.length > 0 };
 }
+
+/** When each order was last discarded in another file, as the lists know it. */
+export async function discardedBefore(
+  api: ApiContext,
+  letters: readonly Pick<DeadLetterRow, 'purchaseOrderNumber' | 'batch'>[],
+): Promise<(SettledRow | undefined)[]> {
+  const { letters: lists } = await api.tables();
+  return await Promise.all(
+    letters.map(async ({ purchaseOrderNumber: number, batch }) => {
+      const rows = number === '' ? [] : await lists.settledOf(number);
+      const isThat = (row: SettledRow) =>
+        row.purchaseOrderNumber === number && row.batch !== batch && row.closed.by === 'discarded';
+      return rows.filter(isThat).sort((a, b) => (a.closed.at < b.closed.at ? 1 : -1))[0];
+    }),
+  );
+}

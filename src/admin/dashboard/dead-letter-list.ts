@@ -5,8 +5,9 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { KINDS, LETTER_FILTERS, readLetterPage } from '../api/dead-letter-routes.ts';
-import { letterBook } from '../api/letter-lists.ts';
+import { discardedBefore, letterBook } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
+import { discardedText } from './dead-letter-pages.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { inForm, messageOf, unreadableNote, unsentNote } from './letter-message.ts';
 import { leadBackOnError, listPath } from './order-list-part.ts';
@@ -63,12 +64,13 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
       cell(group.batches),
       timeText(group.lastAt),
     ]);
-  const rows = page.items.map((row) => [
+  const discarded = await discardedBefore(api, page.items);
+  const rows = page.items.map((row, i) => [
     row.location.line === 0
       ? numberLink(row.purchaseOrderNumber)
       : link(letterPath(row.id), row.purchaseOrderNumber || 'no number'),
     html`${outcomeWord(row.kind)}`,
-    html`${messageOf(row)}${row.now === undefined ? '' : ` (now ${row.now})`}`,
+    html`${messageOf(row)}${row.now === undefined ? '' : ` (now ${row.now})`}${discarded[i] && html`<div>${discardedText(discarded[i])}</div>`}`,
     link(batchPath(row.batch), row.file),
     timeText(row.lastAt),
   ]);

@@ -17,8 +17,10 @@ import { type Html, html, timeText } from '../../report/page/html.ts';
 import { isNameless } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { type FullLetter, readHistory, readLetter } from '../api/dead-letter-routes.ts';
+import { discardedBefore } from '../api/letter-lists.ts';
 import { withOtherSpelling } from '../api/rows-elsewhere.ts';
 import { idOf } from '../read-model/letter-id.ts';
+import type { SettledRow } from '../read-model/settled-table.ts';
 import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -36,6 +38,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const fix = await fixSection(request, letter, entered);
   const other = closed || fix.isBusy ? undefined : await findInProgress(letter, api.base);
   const [sentAs] = await sentAsOf([letter], api.base);
+  const [discarded] = closed ? [] : await discardedBefore(api, [letter]);
   // What a person entered stays on the page.
   const isWaiting = other?.isFix === true && entered === undefined;
   const wrong = problems.map((one) => [
@@ -50,6 +53,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
 ${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
+${discarded && html`<p class="box" role="status">${discardedText(discarded)}. If it is not wanted, discard it here, too.</p>`}
 ${factsOf(read)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${closed ? undefined : await neighborPart(request, letter)}
@@ -63,6 +67,12 @@ ${closed || fix.isBusy ? await nextOrder(api, letter.id) : undefined}
 ${acts?.others}`;
   const refresh = isWaiting || (isSoon && entered === undefined) ? (fix.refresh ?? WAITING) : fix.refresh;
   return { title: `${name}: ${closed ? 'settled' : outcomeWord(kind)}`, body, refresh };
+}
+
+/** That a person decided the same order in another file. */
+export function discardedText({ file, batch, closed: { at, who } }: SettledRow): Html {
+  const by = who === undefined ? '' : ` by ${who}`;
+  return html`This order number was discarded${by}, ${timeText(at)}, in ${link(batchPath(batch), file)}`;
 }
 
 /** Seconds until the page of an order whose fix file waits looks again. */

@@ -81,10 +81,13 @@ export type TotalRows = {
 const NAMED = 3;
 const PROOF = 'marked with stars, or the sum of the rows above, as far as it can be checked';
 
-/** The sum of the readable quantities of `rows` rows; `unread`: rows with another quantity, such as `twelve`. */
-type Sum = { value: number; rows: number; unread: number };
+/**
+ * The sum of the readable quantities of `rows` rows; `unread`: rows with another quantity, such as `twelve`, of which `twice` can be
+ * read in two ways, such as `1.000`: with a point as the decimal sign, they add `point`, with a comma `comma`.
+ */
+type Sum = { value: number; rows: number; unread: number; twice: number; point: number; comma: number };
 
-const NONE: Readonly<Sum> = { value: 0, rows: 0, unread: 0 };
+const NONE: Readonly<Sum> = { value: 0, rows: 0, unread: 0, twice: 0, point: 0, comma: 0 };
 
 /** Totals rows below a header. A fix file has none: its rows are those of other tables. */
 export function createTotalRows(header: readonly string[], mapping: Mapping): TotalRows | undefined {
@@ -138,10 +141,19 @@ export function createTotalRows(header: readonly string[], mapping: Mapping): To
       for (const sum of leftOut ? [allWritten, groupWritten] : [all, group, allWritten, groupWritten]) {
         if ('value' in read) sum.value += read.value;
         sum['value' in read ? 'rows' : 'unread'] += 1;
+        if ('fault' in read && read.fault === 'ambiguous-number') addBoth(sum, text);
       }
     },
     warnings: () => (skipped === 0 ? [] : [skippedText(skipped, named)]),
   };
+}
+
+function addBoth(sum: Sum, text: string): void {
+  const [point, comma] = [readQuantity(text, '.', false), readQuantity(text, ',', false)];
+  if (!('value' in point && 'value' in comma)) return;
+  sum.twice += 1;
+  sum.point += point.value;
+  sum.comma += comma.value;
 }
 
 function skippedText(number: number, named: readonly string[]): string {
@@ -155,18 +167,23 @@ type Label = 'none' | 'some' | 'sure';
 
 /**
  * A sum of one row proves nothing without a label. Where a quantity above is not readable, a program left it out of its sum,
- * or the sum is larger than what is readable, and then only a sure label proves it.
+ * or the sum is larger than what is readable, and then only a sure label proves it. Where each of these can be read in two ways, the
+ * sum must be that of one of them.
  */
 function isSum(text: string, sums: readonly Sum[], label: Label): boolean {
   const readings = (['.', ','] as const).flatMap((decimal) => {
     const read = readQuantity(text, decimal, false);
     return 'value' in read ? [read.value] : [];
   });
-  return sums.some(({ value, rows, unread }) => {
-    const isExact = readings.some((reading) => Math.abs(reading - value) < 1e-6);
+  const isRead = (sum: number) => readings.some((reading) => Math.abs(reading - sum) < 1e-6);
+  return sums.some(({ value, rows, unread, twice, point, comma }) => {
+    const isExact = isRead(value);
     if (unread === 0) return isExact && rows >= (label === 'none' ? 2 : 1);
     if (label === 'none') return false;
-    return (isExact && rows >= 2) || (label === 'sure' && rows >= 1 && readings.some((reading) => reading > value));
+    if (isExact && rows >= 2) return true;
+    if (label !== 'sure' || rows === 0) return false;
+    if (twice === unread) return isRead(value + point) || isRead(value + comma);
+    return readings.some((reading) => reading > value);
   });
 }
 

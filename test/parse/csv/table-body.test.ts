@@ -276,6 +276,24 @@ describe('a totals row', () => {
     });
   });
 
+  describe('below a quantity that can be read in two ways', () => {
+    const below = (total: string, more = '1,C,1.000,5') => read([more, '1,A,11,5', '2,B,22,5', `Total,,${total},10`]);
+
+    test.each(['34', '1033', '33'])(
+      'that is %s, the sum with one of the readings or without it, is skipped',
+      async (total) => {
+        const { held, warnings } = await below(total);
+        expect(held).toEqual(['2 ambiguous-number']);
+        expect(warnings).toContainEqual(expect.stringMatching(/totals row .*was skipped/));
+      },
+    );
+
+    test('that is the sum with none of the readings is held, unless another quantity is not readable', async () => {
+      expect((await below('60')).held).toEqual(['2 ambiguous-number', '5 total-row']);
+      expect((await below('60', '1,C,1.000,5\n3,D,twelve,5')).held).toEqual(['3 not-a-number', '2 ambiguous-number']);
+    });
+  });
+
   test('that sums only the rows that are kept is skipped, too', async () => {
     const { held } = await read(['1,A,1,10', '2,B,3,10', '2,C,2,90', 'Total,,4,'], { skipWhere: { amount: '90' } });
     expect(held).toEqual([]);
