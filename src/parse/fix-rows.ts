@@ -114,7 +114,7 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
 
 /** Messages, or codes where there are none, of what the other rows of a file make doubtful. */
 const OF_TABLE =
-  /^(cut-off|two-readings|ambiguous-number)\b|may be only the beginning of the value|empty cell is missing in column/;
+  /^(cut-off|two-readings|ambiguous-number|repeated-row)\b|may be only the beginning of the value|empty cell is missing in column|is equal to .{1,40} in every value but the quantity/;
 
 /** What the error columns of a row say. */
 function look(cells: readonly string[], { columns, originals, index }: FixTable): Read {
@@ -124,7 +124,8 @@ function look(cells: readonly string[], { columns, originals, index }: FixTable)
   const state = readFixCheck(cells[index.check]);
   const hasErrorCells = errorColumns.some((column) => (cells[column] ?? '').trim() !== '');
   const named = { ...(fixTarget && { fixTarget }), ...(number > 0 && { line: number }) };
-  const place = isOfOtherBatch(named, originals) ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
+  const isOfOther = isOfOtherBatch(named, originals);
+  const place = isOfOther ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
   const original = cellsOf(originals?.records.get(place));
   const own = cells.filter((_, column) => !errorColumns.includes(column)).map(restore);
   return {
@@ -134,7 +135,8 @@ function look(cells: readonly string[], { columns, originals, index }: FixTable)
     mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),
     hasErrorCells,
     code: index.code < 0 ? undefined : (cells[index.code] ?? '').trim(),
-    isOfTable: originals?.doubted === undefined && OF_TABLE.test(cells[index.message] ?? cells[index.code] ?? ''),
+    isOfTable:
+      (isOfOther || originals?.doubted === undefined) && OF_TABLE.test(cells[index.message] ?? cells[index.code] ?? ''),
     before: originals?.doubted?.get(place),
   };
 }

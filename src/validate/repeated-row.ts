@@ -41,7 +41,7 @@ export function repeatedRow(
     if (first !== undefined && problems === undefined)
       return { place, how: `${placeText(place)} is equal to ${placeText(first)} in every value` };
     known.set(text, place);
-    const corrected = record.kind === 'row' && !record.isConfirmed ? corrections?.(record, index) : undefined;
+    const corrected = record.kind === 'row' ? corrections?.(record, index) : undefined;
     if (corrected !== undefined)
       return { place, how: `${placeText(place)} is equal to ${placeText(corrected)} in every value but the quantity` };
   }
@@ -52,37 +52,38 @@ const POSITION =
   /^(?:item|line|order)?(?:pos|position|line|posten|zeile)(?:no|nr|number|nummer)?$|^(?:line|item)(?:no|nr|number)$/;
 const REVISION = /^(?:rev|revision|version|fassung)$/;
 
-/** Finds rows that may correct an earlier one of the order, and returns its place. */
+/** Finds rows that may correct an earlier one of the order, and returns its place unless a person confirmed both. */
 function watchCorrections({ header, at }: Columns, originals: Originals | undefined) {
   const names = header.map((name) => plainName(name).replace(/[-_.]/g, ''));
   const hasPosition = names.some((name) => POSITION.test(name));
   const compared = names.flatMap((name, column) => (column === at.quantity || REVISION.test(name) ? [] : [column]));
   const hasRevision = compared.length < header.length - 1;
-  const known = new Map<string, { place: Place; before: RowsBefore }>();
+  const known = new Map<string, { record: SourceRecord; before: RowsBefore }>();
 
   return (record: SourceRecord & { kind: 'row' }, index: number): Place | undefined => {
-    const { cells, place } = record;
-    const text = JSON.stringify(compared.map((column) => trimBlanks(cells[column] ?? '')));
+    const text = JSON.stringify(compared.map((column) => trimBlanks(record.cells[column] ?? '')));
     const other = known.get(text);
     const before = rowsBefore(record, index, originals);
-    known.set(text, { place, before });
-    if (other === undefined) return undefined;
-    const isApart = before.isFixed === other.before.isFixed && before.ofOthers !== other.before.ofOthers;
-    return hasPosition || hasRevision || isApart || before.isHeld ? other.place : undefined;
+    known.set(text, { record, before });
+    if (other === undefined || (record.isConfirmed && other.record.isConfirmed)) return undefined;
+    // A row that a person added was in no file before.
+    const where = before.were === undefined || other.before.were === undefined ? 'are' : 'were';
+    const isApart = before[where] !== other.before[where];
+    return hasPosition || hasRevision || isApart || before.isHeld ? other.record.place : undefined;
   };
 }
 
-/** `ofOthers`: how many rows before a row are not of its order, in the file that a fix file corrects if `isFixed`. */
-type RowsBefore = { ofOthers: number; isFixed: boolean; isHeld: boolean };
+/** How many rows before a row `are` not of its order, and how many `were` not in the file that a fix file corrects. */
+type RowsBefore = { are: number; were?: number; isHeld: boolean };
 
 /** A fix file has the rows of an order together. */
 function rowsBefore(record: SourceRecord, index: number, originals: Originals | undefined): RowsBefore {
   const from = originals && !isOfOtherBatch(record, originals) ? placeNamedBy(record) : undefined;
   const own = from === undefined ? undefined : originals?.orders.get(from);
   const line = Number(/^line (\d+)$/.exec(from ?? '')?.[1]);
-  if (from === undefined || own === undefined || Number.isNaN(line))
-    return { ofOthers: record.place.line - index, isFixed: false, isHeld: false };
-  return { ofOthers: line - own.indexOf(from), isFixed: true, isHeld: originals?.repeated.has(from) === true };
+  const are = record.place.line - index;
+  if (from === undefined || own === undefined || Number.isNaN(line)) return { are, isHeld: false };
+  return { are, were: line - own.indexOf(from), isHeld: originals?.repeated.has(from) === true };
 }
 
 /**

@@ -2251,7 +2251,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'rows that may correct an earlier one',
     file: 'src/validate/repeated-row.ts',
-    find: 'return hasPosition || hasRevision || isApart || before.isHeld ? other.place : undefined;',
+    find: 'return hasPosition || hasRevision || isApart || before.isHeld ? other.record.place : undefined;',
     replace: 'return undefined;',
     tests: ['test/validate/two-readings.test.ts'],
   },

@@ -151,6 +151,53 @@ describe('an order of several rows', () => {
     expect(held.filter((one) => /MENGE/.test(String(one)))).toEqual([expect.stringMatching(/MENGE not-a-number$/)]);
   });
 
+  test.each([0, 2])(
+    'with rows apart that differ in the quantity is held when only row %d of them is confirmed',
+    async (at) => {
+      round = await openFixRound(
+        `${HEADER}\nT-11,A-1,7\nT-11,B-1,5\nT-12,C-1,1\nT-11,A-1,9\n`,
+        ERP,
+        (no) => no === 'T-12',
+      );
+      const one = withCells(rowsOf(round.written().text), at, { _error_check: 'confirmed' });
+      expect((await round.drops(textOf(one))).sent).toEqual([{ 'T-11': ['4 repeated-row'] }]);
+    },
+  );
+
+  test('is held when a person adds a row below other orders that differs from one of its rows in the quantity', async () => {
+    round = await openFixRound(`${HEADER}\nT-1,A-1,7\nT-1,B-1,x\nT-2,C-1,1\n`, ERP);
+    const { header, rows } = withCells(rowsOf(round.written().text), 1, { MENGE: '5' });
+    const { sent } = await round.drops(textOf({ header, rows: [...rows, ['T-1', 'A-1', '9', '', '', '', '']] }));
+    expect(sent).toEqual([order('T-2', ['C-1', 1]), { 'T-1': ['5 repeated-row'] }]);
+  });
+
+  test.each([
+    ['repeated-row', `${HEADER}\nT-1,A-1,7\nT-2,B-1,1\nT-1,A-1,9\n`, 'T-1'],
+    ['cut-off', `${HEADER}\nT-2,B-1,1\nT-1,A-1,5`, 'T-1'],
+  ])(
+    'that was held as %s is held in a fix file that is joined to that of another batch, and without its report',
+    async (code, file, number) => {
+      round = await openFixRound(`${HEADER}\nPO-1,A-1,x\n`, ERP, (no) => no === 'T-2');
+      const first = rowsOf(round.written().text);
+      await round.drops(file);
+      const { header, rows } = rowsOf(round.written().text);
+      const held = expect.stringContaining(`this row was held (${code}), and whether it was changed is not known`);
+      const joined = { header, rows: [...withCells(first, 0, { MENGE: '2' }).rows, ...rows] };
+      await round.forget();
+      for (const table of [joined, { header, rows }]) {
+        const { sent, messages } = await round.drops(textOf(table));
+        expect(sent).toContainEqual({ [number]: expect.anything() });
+        expect(messages).toContainEqual(held);
+      }
+      const confirmed = rows.reduce((table, _, at) => withCells(table, at, { _error_check: 'confirmed' }), {
+        header,
+        rows,
+      });
+      const { sent } = await round.drops(textOf(confirmed));
+      expect(sent).toContainEqual(expect.objectContaining({ purchaseOrderNumber: number }));
+    },
+  );
+
   test('with adjacent rows that differ in the quantity is not held when another row is corrected', async () => {
     round = await openFixRound(`${HEADER}\nT-8,A-1,7\nT-8,B-1,x\nT-8,A-1,9\n`, ERP);
     const fixed = withCells(rowsOf(round.written().text), 1, { MENGE: '5' });
