@@ -42,6 +42,9 @@ export function readFixCheck(cell: string | undefined): FixCheck {
   return CHECKS.some((check) => check === text) ? 'intact' : 'rewritten';
 }
 
+/** What to do with an item that may only seem to name another order. */
+export const NO_ORDER = `. If that is not the number of an order of yours, write ${CONFIRMED} into _error_check of the fix file. For your operator: if it never is, set otherReadings: allow in the mapping of the source`;
+
 /** Problem code of an order in a fix file whose number may have lost its leading zeros in a spreadsheet. */
 export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
 

@@ -125,3 +125,6 @@ export function shown(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null').slice(0, 1000);
 }
+
+/** Keys in a message. */
+export const SHOWN_KEYS = 10;

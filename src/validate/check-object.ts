@@ -1,14 +1,14 @@
 import type { Mapping } from '../config/config.ts';
 import { specificNames } from '../config/mapping-schema.ts';
-import { placeText } from '../order/fixing.ts';
+import { NO_ORDER, placeText } from '../order/fixing.ts';
 import { LIMITS } from '../order/limits.ts';
 import { type Item, keptAsRead, type ReadItem } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
-import { type Found, find, isBlank, isObject, shown, textOf } from '../parse/find-key.ts';
+import { type Found, find, isBlank, isObject, SHOWN_KEYS, shown, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
-import { isAbsent, isRecord, listElsewhere, listsBeside, namesBeside, SHOWN_KEYS } from './keys-beside.ts';
+import { isAbsent, isRecord, listElsewhere, listsBeside, namesBeside } from './keys-beside.ts';
 import { type ObjectRules, ordersHint, otherNumber, problemAt, quantityOf, stateIn, textIn } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 import { isOnlyDone } from './said-beside.ts';
@@ -218,7 +218,7 @@ function ownOrder(
   const other = otherNumber(item, mapping);
   if (other && other.text !== number) {
     const problem = problemAt('other-order', other.found, at, other.text);
-    problems.push({ ...problem, message: `${problem.message}${hint()}` });
+    problems.push({ ...problem, message: `${problem.message}${hint()}${other.isRead ? '' : NO_ORDER}` });
   }
   stateIn(item, at, mapping, problems, specificNames(mapping.fields.orderState));
 }

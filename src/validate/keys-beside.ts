@@ -3,7 +3,7 @@ import { readsStandardNumber, specificNames } from '../config/mapping-schema.ts'
 import { isAmount } from '../order/quantity.ts';
 import { PURCHASE_ORDER, usualFieldOf } from '../order/record-kind.ts';
 import { plainText, pointerStep, shorten } from '../order/text.ts';
-import { type Found, find, isBlank, isObject, textOf } from '../parse/find-key.ts';
+import { type Found, find, isBlank, isObject, SHOWN_KEYS, textOf } from '../parse/find-key.ts';
 import { recordsHint } from '../parse/inspection.ts';
 
 export function isAbsent({ value }: Found): boolean {
@@ -60,7 +60,10 @@ export function listElsewhere(value: object, found: Found, mapping: Mapping): Ot
   if (found.value !== undefined || found.isAmbiguous) return undefined;
   const lists = listsIn(value, { mapping, around: value }, { path: [], pointer: '' });
   const [only, ...others] = lists.filter(({ holds }) => holds === bestOf(lists));
-  return others.length === 0 ? only : undefined;
+  // With a number and items, it can be an order beside others, such as deliveries.
+  const number = textOf(find(value, mapping.fields.purchaseOrderNumber).value) ?? usualNumberIn(value, mapping);
+  const isUnsure = only?.holds === 'orders' && number !== undefined && lists.some(({ holds }) => holds === 'items');
+  return others.length === 0 && !isUnsure ? only : undefined;
 }
 
 /** A list of objects, or a single one as in XML, under another name than those of the mapping. */
@@ -125,6 +128,3 @@ export function listsBeside(
   const more = list.holds === 'items' ? '' : '. Name the article code and the quantity of its items there too';
   return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
 }
-
-/** Keys in a message. */
-export const SHOWN_KEYS = 10;

@@ -54,8 +54,7 @@ function readFound(found: Found, mapping: Mapping): QuantityText | { fault: Faul
 }
 
 export function problemAt(fault: Fault, found: Found, place: Place, value: string, detail = value): Problem {
-  const pointer = `${place.pointer ?? ''}${found.pointer}`;
-  return problemOf(fault, { line: place.line, pointer }, found.name, value, detail);
+  return problemOf(fault, { ...place, pointer: `${place.pointer ?? ''}${found.pointer}` }, found.name, value, detail);
 }
 
 /** Reports a state in which no order can be created. */
@@ -82,7 +81,10 @@ export function ordersHint(list: Found, number: string, place: Place, { mapping,
   return recordsHint(list.name.split('.'), { ...place, isXml });
 }
 
+/** The order number of an item; one that the mapping does not read (`isRead`) may be that of something else. */
 export function otherNumber(item: object, mapping: Mapping) {
-  const found = ownNumberIn(item, mapping, specificNames(mapping.fields.purchaseOrderNumber));
-  return isAbsent(found) ? undefined : { found, text: textOf(found.value) ?? shown(found.value) };
+  const own = find(item, specificNames(mapping.fields.purchaseOrderNumber));
+  const found = isAbsent(own) && mapping.otherReadings === 'hold' ? ownNumberIn(item, mapping, []) : own;
+  const text = textOf(found.value) ?? shown(found.value);
+  return isAbsent(found) ? undefined : { found, text, isRead: found === own };
 }

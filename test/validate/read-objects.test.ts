@@ -186,6 +186,31 @@ describe('an order is held', () => {
     ]);
   });
 
+  test('whose items have the number of something else under the standard name, until a person confirms it or the mapping allows it', async () => {
+    const text = JSON.stringify([{ po: 'P-1', lines: [{ ...item, purchaseOrderNumber: 'CUSTOMER-7' }] }]);
+    const settings = { fields: { purchaseOrderNumber: 'po', items: 'lines' } };
+    const exit =
+      'write confirmed into _error_check of the fix file. For your operator: if it never is, set otherReadings: allow';
+    const problem = { code: 'other-order', message: expect.stringContaining(exit) };
+    expect((await readText(text, mappingOf(settings))).orders).toMatchObject([{ valid: false, problems: [problem] }]);
+    const allowed = await readText(text, mappingOf({ ...settings, otherReadings: 'allow' }));
+    expect(allowed.orders).toMatchObject([{ number: 'P-1', valid: true }]);
+    const read = mappingOf({
+      ...settings,
+      fields: { ...settings.fields, purchaseOrderNumber: ['po', 'purchaseOrderNumber'] },
+      otherReadings: 'allow',
+    });
+    expect((await readText(text, read)).orders).toMatchObject([{ valid: false, problems: [{ code: 'other-order' }] }]);
+  });
+
+  test('that has a number and items beside a list of other orders, and neither list is named as records', async () => {
+    const value = [{ poNumber: 'P-1', orderLines: [item], deliveries: [{ ...item, orderNumber: 'D-1' }] }];
+    const [held] = (await readText(JSON.stringify(value))).orders;
+    const messages = held?.valid === false ? held.problems.map(({ message }) => message).join('\n') : '';
+    expect(messages).toContain('if "poNumber" is the order number');
+    expect(messages).not.toContain('records:');
+  });
+
   test('with an order element in it', async () => {
     const line = '<items><item><articleCode>A</articleCode><quantity>1</quantity></item></items>';
     const numbered = (number: string, more = '') =>
