@@ -110,17 +110,19 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
     : found.flatMap(([field, fault, value]) =>
         fault ? [problemOf(fault, record.place, nameOf(field, rules), value)] : [],
       );
+  let more: Problem[] = [];
   if (said !== undefined) {
-    const { header } = table.columns;
-    const cell = (column: number): [string, string] => [header[column] ?? '', record.cells[column] ?? ''];
+    const cell = (column: number): [string, string] => [table.columns.header[column] ?? '', record.cells[column] ?? ''];
     problems.push(withOthers(problemOf(said.code, record.place, ...cell(said.column)), said.others.map(cell)));
+    more = said.others.map((column) => problemOf('called-off', record.place, ...cell(column)));
   }
   const loose = total && (quantity === '' || total.field === 'quantity') ? undefined : looseRow(record, number, rules);
   const all = [...problems, ...unsureProblems(record, rules, problems)];
   const read = { record, number, articleCode, quantity, problems: all };
   return {
     ...read,
-    ...('value' in amount && isOnlyDone(all, mapping) && { ifWanted: { articleCode, quantity: amount.value } }),
+    ...('value' in amount &&
+      isOnlyDone([...all, ...more], mapping) && { ifWanted: { articleCode, quantity: amount.value } }),
     ...(loose && { loose }),
   };
 }

@@ -323,4 +323,17 @@ describe('a status', () => {
     expect(await messageFor('erledigt', { calledOff: { Status: 'never' } })).toEqual([]);
     expect(await messageFor('erledigt', { otherReadings: 'allow' })).toEqual([]);
   });
+
+  test.each([
+    ['Status,Deleted', 'erledigt,X', false],
+    ['Deleted,Status', 'X,erledigt', false],
+    ['Status,unit', 'erledigt,box of 10', false],
+    ['Status,done', 'erledigt,X', true],
+  ])(
+    'that is done is what a sent order may be only where nothing else is said of it: %s %s',
+    async (header, cells, isDone) => {
+      const { orders } = await readText(table(header, cells), mappingOf({}));
+      expect(orders.map((one) => !one.valid && 'ifWanted' in one)).toEqual([isDone]);
+    },
+  );
 });
