@@ -73,7 +73,9 @@ export function createOldNumberGuard(deps: Parameters<typeof createOldNumbers>[0
     const items = isSame || !digest ? '' : ', and this version of the export has other items';
     const agree = isSame ? '' : `agree on ${digest ? 'the' : 'any'} change with the supplier and `;
     const message = `${sent}${items}: if it is the same order, ${agree}discard it. If it is another order, write ${CONFIRMED} into _error_check in each row of this order`;
-    return heldBack(order, ALREADY_CORRECTED, message);
+    // It may still be refused or cancelled, and nothing would be sent then.
+    const wait = known?.kind === 'open' ? `. ${by.number} is not accepted yet: decide when it is` : '';
+    return heldBack(order, ALREADY_CORRECTED, `${message}${wait}`);
   }
 
   return {
