@@ -859,7 +859,7 @@ it('of an order that a fix file of another file sent under another number, list,
   }
   expect([...place.stored().keys()].sort()).toEqual(['IN-1-9', 'REF-9']);
 
-  const check = async () => {
+  const check = async (isLost: boolean) => {
     const listed = JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters;
     const sentAs = ({ purchaseOrderNumber: no, batch, sentAs: as }: Record<string, unknown>) => [no, batch, as];
     const [asRef, asRow] = ['REF-9', 'IN-1-9'].map((number) => {
@@ -877,9 +877,25 @@ it('of an order that a fix file of another file sent under another number, list,
     );
     const { out } = await place.run(['dead-letters', 'list']);
     expect(out.match(/^REF +refused, sent as REF-9 /gm)).toHaveLength(2);
+    // Those that were sent under another number are among the orders that need a person, as in the status and a retry.
+    expect(JSON.parse((await place.run(['status', '--json'])).out).deadLetters).toBe(3);
+    const only = isLost ? [] : ['send them again unchanged (only 1 of 3 can be)'];
+    expect(out.match(/send them again unchanged.*$/gm) ?? []).toEqual(only);
+    const plan = JSON.parse((await place.run(['dead-letters', 'retry', '--dry-run', '--json'])).out).plan;
+    expect(Object.values<number>(plan).reduce((sum, one) => sum + one, 0)).toBe(3);
     expect(out).toMatch(/REF was already sent as REF-9, from "REF-9\.csv"[\s\S]*dead-letters discard --order REF\n/);
-    const only = (await place.run(['dead-letters', 'list', '--order', 'REF'])).out;
-    expect(only).not.toMatch(/Correct and drop|dead-letters retry|dead-letters\.csv/);
+    const ofOne = (await place.run(['dead-letters', 'list', '--order', 'REF'])).out;
+    expect(ofOne).not.toMatch(/Correct and drop|dead-letters retry|dead-letters\.csv/);
+    const retried = await place.run(['dead-letters', 'retry', '--order', 'REF', '--order', 'IN-1', '--dry-run']);
+    expect(retried.code).toBe(2);
+    expect(retried.out).not.toMatch(/Drop the fix file|Correct the fix file/);
+    expect(retried.out).toContain(
+      '2 orders cannot be sent again: a fix file brought the same rows back as another order.\n',
+    );
+    expect(retried.out).toMatch(
+      /REF was already sent as REF-9, from "REF-9\.csv"[\s\S]*dead-letters discard --order REF\n/,
+    );
+    expect(retried.out).toMatch(/IN-1 was already sent as IN-1-9, from "IN-1-9\.csv"/);
     for (const [number, as] of [
       ['REF', 'REF-9'],
       ['IN-1', 'IN-1-9'],
@@ -891,10 +907,10 @@ it('of an order that a fix file of another file sent under another number, list,
     }
     expect((await place.run(['explain', 'TWO'])).out).toContain('Correct the fix file');
   };
-  await check();
+  await check(false);
   await client.flushdb();
   await once();
-  await check();
+  await check(true);
   await place.run(['dead-letters', 'discard', '--order', 'REF', '--order', 'IN-1', '--yes']);
   expect([...place.stored().keys()].sort()).toEqual(['IN-1-9', 'REF-9']);
 });

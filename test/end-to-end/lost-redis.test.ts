@@ -639,7 +639,10 @@ it.concurrent('of two dead letters of an order after a restore, list and explain
   await once('w.csv', `${HEAD}\nW-0,NEW,A,1\n`);
   const goBack = await snapshotOf(client);
   await once('a.csv', file);
-  const first = (await place.reportsNow()).at(-1)?.batch ?? '';
+  const old = (await place.reportsNow()).at(-1);
+  if (old === undefined) throw new Error('no first batch');
+  const first = old.batch;
+  const oldFix = fixOf(await place.read(old, 'dead-letters.csv'));
   await goBack();
   await place.run(['start', '--once', '--max-wait', '60s']);
   // The ledger does not have the refused orders any more.
@@ -674,7 +677,15 @@ it.concurrent('of two dead letters of an order after a restore, list and explain
   expect(JSON.parse((await place.run(['dead-letters', 'list', '--json'])).out).deadLetters).toMatchObject([
     { purchaseOrderNumber: 'REN', batch: first },
   ]);
-  await place.run(['dead-letters', 'discard', '--order', 'REN', '--yes']);
+  const dry = async () => (await place.run(['dead-letters', 'retry', '--order', 'REN', '--dry-run'])).out;
+  expect(await dry()).toMatch(
+    /^1 order cannot be sent again: a fix file brought the same rows back as another order\.\nREN was already sent as REN-2, from "fix\.csv".*\nIf it is the same order, do not correct it; discard it:\n {2}po-sync dead-letters discard --order REN\n$/,
+  );
+  // Its older fix file does not send it again, under no number.
+  await once('old-1.csv', oldFix(['REN,NEW,BAD', 'REN,NEW,A']));
+  await once('old-2.csv', oldFix(['REN,NEW,BAD', 'REN-3,NEW,A']));
+  expect([...place.stored().keys()].sort()).toEqual(['INV', 'REF', 'REN-2', 'W-0']);
+  await place.run(['dead-letters', 'discard', '--order', 'REN', '--order', 'REN-3', '--yes']);
   expect(await list()).toBe('No orders need a person.\n');
 });
 

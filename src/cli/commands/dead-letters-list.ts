@@ -19,7 +19,7 @@ import type { Shell } from '../shell.ts';
 import { formatOf, hanging, printable } from '../terminal/print.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { createAdvice } from './advice.ts';
-import { JUDGED, retryTexts } from './dead-letters-retry.ts';
+import { JUDGED, retryTexts, SENT_KEPT, type SentOrder } from './dead-letters-retry.ts';
 import { CONFLICT_STEPS, DOUBT_STEPS, otherWays, sentAsSteps } from './next-step.ts';
 
 /** Rows of the table without `--limit`. */
@@ -88,21 +88,23 @@ async function gather(
   const advice = createAdvice((source) => mappingFor(config, source));
   const kinds = new Set<DeadLetterKind>();
   const isOlder = olderVersions(filter, config);
-  const sent: Parameters<typeof sentAsSteps>[0][number][] = [];
+  const sent: SentOrder[] = [];
   let [total, older, isRepeated] = [0, 0, false];
   for await (const deadLetter of found) {
     total += 1;
     if (isOlder(deadLetter)) older += 1;
     else if (shown.length < limit) shown.push(deadLetter);
     addError(groups, deadLetter);
+    if (deadLetter.closed === undefined) {
+      if (RETRIED.has(deadLetter.kind) && mayRetry.length < JUDGED) mayRetry.push(deadLetter);
+      open.add(deadLetter.purchaseOrderNumber || `${total}`);
+    }
     if (deadLetter.sentAs !== undefined) {
       if (sent.length < SENT_KEPT) sent.push({ order: deadLetter.purchaseOrderNumber, sentAs: deadLetter.sentAs });
     } else if (deadLetter.closed === undefined) {
       // The fix file of orders in doubt has nothing to correct.
       if (deadLetter.kind !== 'inDoubt') batches.add(deadLetter.newerIn ?? deadLetter.batch);
       kinds.add(deadLetter.kind);
-      if (RETRIED.has(deadLetter.kind) && mayRetry.length < JUDGED) mayRetry.push(deadLetter);
-      open.add(deadLetter.purchaseOrderNumber || `${total}`);
       isRepeated ||= deadLetter.newerIn !== undefined && !isOlder(deadLetter);
       advice.add(deadLetter.problems, deadLetter.source);
     }
@@ -145,9 +147,6 @@ async function printTables(
   const broken = (line: string) => (line.startsWith(' ') ? line : hanging(line, 0, format));
   shell.out(`\n${parts.join('\n\n').split('\n').map(broken).join('\n')}\n`);
 }
-
-/** Orders sent under another number that are kept to be named. */
-const SENT_KEPT = 1_000;
 
 /** Which of several dead letters of an order is to be corrected, and what becomes of the others. */
 const REPEATED =

@@ -17,6 +17,7 @@ import { openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { confirmation, printable, printJson, sentences } from '../terminal/print.ts';
 import { noneOf } from './dead-letters-close.ts';
+import { sentAsSteps } from './next-step.ts';
 
 type RetryArgs = ActingArgs & { rate?: number };
 
@@ -108,6 +109,8 @@ type OrderTally = {
   numbers: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Batches of the orders that are sent again. */
   batches: ReadonlySet<string>;
+  /** Those that a fix file sent under another number, as far as they are named. */
+  sent: readonly SentOrder[];
   add(deadLetter: FoundDeadLetter, verdict: RetryVerdict): void;
   counts(): Partial<Record<RetryVerdict, number>>;
   total(): number;
@@ -119,6 +122,7 @@ const SENT = ['retried', 'asked', 'found'] as const;
 function tallyOrders(): OrderTally {
   const orders = new Map<string, Set<RetryVerdict>>();
   const batches = new Set<string>();
+  const sent: SentOrder[] = [];
   function counts(): Partial<Record<RetryVerdict, number>> {
     const found: Partial<Record<RetryVerdict, number>> = {};
     for (const verdicts of orders.values()) {
@@ -133,7 +137,9 @@ function tallyOrders(): OrderTally {
   return {
     numbers: orders,
     batches,
-    add({ purchaseOrderNumber: number, batch, location }, verdict) {
+    sent,
+    add({ purchaseOrderNumber: number, batch, location, sentAs }, verdict) {
+      if (verdict === 'corrected' && sentAs && sent.length < SENT_KEPT) sent.push({ order: number, sentAs });
       if (verdict === 'retried') batches.add(batch);
       // Orders without a number are told apart by their place.
       const key = number || JSON.stringify([batch, location]);
@@ -160,6 +166,7 @@ function planText(plan: OrderTally, trouble: string | undefined, reasons: Reason
     trouble === undefined ? '' : `The API's list could not be read: ${printable(trouble)}.\n`,
     ...(isFinal ? [] : planned),
     leftText(left, reasons),
+    ...(plan.sent.length === 0 ? [] : sentAsSteps(plan.sent).map((text) => `${printable(text)}\n`)),
   ].join('');
 }
 
@@ -200,6 +207,12 @@ const reasonsOf = (into: string): Reasons => ({
   settled: 'already settled.',
   forgotten: `the ledger no longer has the content. Drop the fix file of the report ${into}.`,
 });
+
+/** An order that was sent under another number. */
+export type SentOrder = Parameters<typeof sentAsSteps>[0][number];
+
+/** Orders sent under another number that are kept to be named. */
+export const SENT_KEPT = 1_000;
 
 /** Dead letters of which the list asks whether a retry would send their order. */
 export const JUDGED = 1_000;

@@ -27,7 +27,7 @@ export type LeftAlone =
   | 'invalid'
   /** The API has the number with other content, or the number belongs to another order. */
   | 'number-taken'
-  /** A fix file brought its rows back as another order. */
+  /** A fix file brought its rows back as another order, or sent it under another number, as `sentAs` of the dead letter says. */
   | 'corrected'
   /** Another file brought its number in another spelling, which is accepted or in progress. */
   | 'other-spelling'
@@ -55,6 +55,7 @@ export async function judgeRetries(
     page.map(async (deadLetter, i): Promise<{ verdict: RetryVerdict; known: Known }> => {
       const known = all[i] ?? { kind: 'nothing' };
       const verdict = judgeRetry(deadLetter, known, listed);
+      if (deadLetter.sentAs !== undefined && TO_CORRECT.has(verdict)) return { verdict: 'corrected', known };
       if (verdict !== 'retried' || known.kind !== 'open') return { verdict, known };
       if (broughtBefore(others[i], [known.entry.batchNo]) !== undefined) return { verdict: 'other-spelling', known };
       const isTaken = 'by' in (await rowsOf(known.entry, deadLetter, 0, context));
@@ -62,6 +63,9 @@ export async function judgeRetries(
     }),
   );
 }
+
+/** Verdicts that ask for a correction, which an order that was sent under another number does not need. */
+const TO_CORRECT: ReadonlySet<RetryVerdict> = new Set(['invalid', 'number-taken', 'forgotten']);
 
 /** Letters whose numbers are looked up together. */
 const AT_ONCE = 500;
