@@ -2,9 +2,10 @@ import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import { toError } from '../core/errors.ts';
+import { codeOf, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
+import { ROLLED_BACK } from '../ledger/identity.ts';
 import { batchTakenUp, batchTrouble } from '../log/events/batch.ts';
 import { fileClaimed, fileTaken } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
@@ -107,7 +108,8 @@ function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: R
       gaps.failed(file.batch);
       const { message: reason } = toError(error);
       batchTrouble(log, { batch: file.batch, reason });
-      // Only for people: where Redis is the trouble, they see that anyway.
+      // Only for people: where Redis is the trouble, or lost part of the ledger, they see that anyway.
+      if (codeOf(error) === ROLLED_BACK) return;
       await batches.notSettled(file.batch, reason, time.now()).catch(() => undefined);
     }
   };

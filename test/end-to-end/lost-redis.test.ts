@@ -1236,6 +1236,43 @@ it.concurrent('the damaged report of a fix file does not keep po-sync from start
   expect([...place.stored().keys()].sort()).toEqual(['INV', 'LATER']);
 });
 
+it.concurrent('a file that ended and that Redis has again as being read is shown as finished and counted again, never as one that cannot be read', async () => {
+  const redis = await openDatabase();
+  await using place = await openWorkplace({ redis, pace: PACE });
+  await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+  const keys = keysOf('staging', place.api.baseUrl);
+  await place.run(['pause', '--reason', 'test']);
+  await place.drop('orders.csv', `${HEAD}\nGOOD-1,NEW,A,1\nGOOD-2,NEW,A,1\n`);
+  const batch = await until('all orders', async () => {
+    await place.run(['start', '--once']);
+    const [one = ''] = await client.smembers(keys.active);
+    return (await client.hget(keys.batch(one), 'total')) === '2' && one;
+  });
+  // As before its last order was entered.
+  await client.hset(keys.batch(batch), 'state', 'reading');
+  await client.hdel(keys.batch(batch), 'total');
+  const goBack = await snapshotOf(client);
+  await place.run(['resume']);
+  await place.run(['start', '--once']);
+  expect((await place.reportsNow())[0]).toMatchObject({ state: 'finished', counts: { accepted: 2 } });
+
+  await goBack();
+  await place.run(['resume']);
+  const daemon = place.start(['start']);
+  const shown = new Set<string>();
+  await until('the end', async () => {
+    const { batches, pauses } = JSON.parse((await place.run(['status', '--json'])).out);
+    const { out } = await place.run(['status']);
+    for (const line of out.match(/^.*orders\.csv.*$|^No report yet.*$/gm) ?? []) shown.add(line.replace(/ +/g, ' '));
+    return batches.length === 0 && pauses.length === 0 && shown.size > 0;
+  });
+  expect([...shown].join('\n')).toMatch(/orders\.csv finished, counted again 2\/2/);
+  expect([...shown].join('\n')).not.toMatch(/cannot be read|No report yet|Redis lost part/);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  expect(place.stored().size).toBe(2);
+});
+
 it.concurrent('until a file that ended before Redis lost that is counted again, it is not shown as being cancelled, and its dead letters are counted', async () => {
   const redis = await openDatabase();
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
