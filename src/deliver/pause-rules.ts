@@ -156,15 +156,15 @@ export const needsPerson = ({ code }: Pick<Pause, 'code'>): boolean =>
 /** How a person ends the wait of a new ledger, and what follows. */
 export const WITHOUT_LIST = 'po-sync resume starts without it: orders that the API already has can then be sent again';
 
-/** What ends a pause and what a person does about it, in a sentence. */
-export function pauseRemedy({ code }: Pick<Pause, 'code'>): string {
+/** What ends a pause and what a person does about it, in a sentence. `unless`: where more is to do about an automatic one. */
+export function pauseRemedy({ code }: Pick<Pause, 'code'>, unless = ''): string {
   const end = endOf({ code });
   if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
   if (code === NEW_LEDGER) return `It ends when the API's list has been read; ${WITHOUT_LIST}.`;
   if (end === 'list')
     return "It ends when the API's list has been read; without a list run po-sync reconcile --repair --without-list.";
   const advice = pauseAdvice(code);
-  const begin = advice === undefined ? 'Nothing to do: it' : `${upperFirst(advice)}; then it`;
+  const begin = advice === undefined ? `Nothing to do${unless}: it` : `${upperFirst(advice)}; then it`;
   return `${begin} ends automatically when the API accepts an order.`;
 }
 

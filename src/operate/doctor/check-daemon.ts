@@ -40,7 +40,8 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkMarkers(place, config)),
     ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
-      return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy: pauseRemedy(pause) };
+      const remedy = pauseRemedy(pause, ' unless token or API fails below');
+      return { check: 'delivery', state: 'warn', message: `paused ${causeText(pause)}`, remedy };
     }),
     ...(await checkRunning(place, config)),
     ...(await checkRoles(place, config)),
@@ -229,10 +230,9 @@ async function checkNotTaken(place: Place, config: Config): Promise<Finding[]> {
   };
   const seen = await Promise.all(config.sources.map(look));
   const isSeen = (name: string) => seen.some((one) => one.name === name && one.state !== 'ok');
-  const all = filesNotTaken(await livingDaemons(place));
-  const notTaken = all.filter(({ source, file }) => file !== undefined || !isSeen(source));
+  const all = filesNotTaken(await livingDaemons(place)).filter((one) => one.file !== undefined || !isSeen(one.source));
   const message = (text: string): Finding => ({ check: 'not taken', state: 'warn', message: text });
-  return notTakenTexts({ sources: seen, notTaken }).map(message);
+  return notTakenTexts({ sources: seen, notTaken: all }).map(message);
 }
 
 /** A start refuses an inbox of another ledger. */

@@ -51,7 +51,7 @@ function tokenRemedy(error: unknown): string {
     return "It is in trouble. The daemon tries again; if this lasts, ask the API's owner.";
   return typeof status === 'number'
     ? 'Check authUrl and tokenPath.'
-    : 'Check authUrl, the network and the certificate.';
+    : 'Check authUrl, the network and the certificate. During an outage of the endpoint the daemon waits.';
 }
 
 async function checkList({ value }: Grant, deps: Deps): Promise<Finding[]> {

@@ -320,7 +320,7 @@ describe('what daemons share', () => {
       'http-403',
       'Check baseUrl and what this client may do at the API; then it ends automatically when the API accepts',
     ],
-    ['api-down', 'Nothing to do: it ends automatically when the API accepts an order.'],
+    ['api-down', 'Nothing to do unless token or API fails below: it ends automatically when the API accepts an order.'],
     ['operator', 'Run po-sync resume when delivery may continue.'],
     [
       'ledger-new',
