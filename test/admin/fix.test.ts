@@ -211,7 +211,7 @@ it('the list of batches sums the orders of a day, and fix files apart', async ()
   expect((await sumOf('day=2020-02-02')).files).toMatchObject({ files: 0, orders: 0 });
   const { text } = await person.page(`/batches?q=orders&since=${today.slice(0, 4)}-01-01`);
   expect(text).toMatch(/<div>fix files<\/div>.*in each file and fix file in which it was wrong\./s);
-  expect(text).toContain('<p>Accepted, with those of fix files: 1 different order.</p>');
+  expect(text).toContain('<p>Accepted at first, with those of fix files: 1 different order.</p>');
   // One cell of the label's grid, so that it does not break.
   const title = '<label><span>From (<span data-zone>UTC</span>)</span> ';
   expect(text).toContain(`${title}<input name="from" type="date" value=""></label>`);
@@ -229,7 +229,8 @@ it('the sum of batches counts no duplicate as a different order, and no row with
   };
   await until('both files', () => isShown(files));
   const { text } = await person.page('/batches?q=sum');
-  expect(text).toContain('<p>Accepted, with those of fix files: 1 different order.</p>');
+  expect(text).toContain('<p>Accepted at first, with those of fix files: 1 different order.</p>');
+  expect(text).toContain('accepted when they were sent again unchanged, are not counted as accepted here');
   expect(text).not.toContain('arrived');
   // The list, the page of the batch and the overview use the same words.
   expect(text).toContain(`4 of 4</span><div class="quiet">3 orders and 1 row without an order number</div>`);

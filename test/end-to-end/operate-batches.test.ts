@@ -279,7 +279,7 @@ it('a long file is examined while delivery is paused, and read on when it contin
     });
   const waits = `the end of the pause (${unreadText} more are read then)`;
   await shows('/', `>${unreadText}</b> more not read yet (orders)`, waits);
-  const sum = 'Accepted, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.';
+  const sum = 'Accepted at first, with those of fix files: 0 different orders, 2,990 orders without an outcome yet.';
   await shows('/batches', sum);
   const page = await person.page('/order?number=PO-2500');
   expect(page.text).toContain('is in long.csv, line 2501, and is not read yet');

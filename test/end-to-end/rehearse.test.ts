@@ -59,6 +59,8 @@ it('rehearse reads with the mapping of a source, and names orders that need a pe
   await writeFile(path.join(place.folder, 'erp.csv'), 'NO;MAT;QTY\nPO-1;A;1\nPO-2;A;two\nSumme;;1\n');
   const { code, out } = await place.run(['rehearse', 'erp.csv']);
   const folder = /Report: (.*)\/reports\//.exec(out)?.[1] ?? '';
+  expect(out).toContain(`When you do not need it any more, remove its folder: ${folder}\n`);
+  expect(path.basename(folder)).toMatch(/^po-sync-rehearsal-/);
   await rm(folder, { recursive: true });
   expect(code).toBe(2);
   expect(out).toMatch(/1 {2}accepted/);

@@ -105,7 +105,7 @@ export function sumTable({ files, fixFiles }: { files: BatchSum; fixFiles: Batch
   const left = all('orders') - all('accepted') - all('duplicate') - all('cancelled') - all('needPerson');
   const waiting = left > 0 ? html`, ${orders(left)} without an outcome yet` : undefined;
   const titles = ['sum', ...SUMMED.map((name) => SUM_TITLES[name] ?? name)];
-  return html`${table('Sum of all that match', titles, both)}<p>Accepted, with those of fix files: ${count(all('accepted'))} different ${all('accepted') === 1 ? 'order' : 'orders'}${waiting}.</p><p class="quiet">An order is accepted only once, but the other columns may count it again: as a duplicate, if it came again unchanged; as one that needed a person, if it came again with other content or with an error; and in each file and fix file in which it was wrong. Therefore do not subtract the accepted orders from the others.</p>`;
+  return html`${table('Sum of all that match', titles, both)}<p>Accepted at first, with those of fix files: ${count(all('accepted'))} different ${all('accepted') === 1 ? 'order' : 'orders'}${waiting}.</p><p class="quiet">Orders that needed a person, and that the API accepted when they were sent again unchanged, are not counted as accepted here; the list of accepted orders has them, too. An order is accepted only once, but the other columns may count it again: as a duplicate, if it came again unchanged; as one that needed a person, if it came again with other content or with an error; and in each file and fix file in which it was wrong. Therefore do not subtract the accepted orders from the others.</p>`;
 }
 
 const SUM_TITLES: Partial<Record<keyof BatchSum, string>> = {

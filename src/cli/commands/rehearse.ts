@@ -212,6 +212,7 @@ async function rehearsedLines({ report, folder, faults, createdTwice }: Rehearse
     '',
     ...correctionSteps(of.kind, countNeedingPerson(counts) - calledOff + (error === undefined ? 0 : 1), calledOff),
     `Faults that the sandbox injected: ${injected.join(', ') || 'none'}. Created twice: ${orders(createdTwice)}.`,
+    `po-sync does not remove the report. When you do not need it any more, remove its folder: ${path.resolve(folder, '../..')}`,
   ];
 }
 
