@@ -33,8 +33,8 @@ export function namesBeside(value: object, found: Found, field: keyof typeof WOR
   const texts = names.filter((one) => textOf(one[1]) && !(only && numbers.includes(one)));
   const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS).map(([name]) => name);
   // The number of an export is next to its orders.
-  const isAround =
-    field === 'purchaseOrderNumber' && listElsewhere(value, find(value, fields.items), mapping)?.holds === 'orders';
+  const around = field === 'purchaseOrderNumber' ? listElsewhere(value, find(value, fields.items), mapping) : undefined;
+  const isAround = around?.holds === 'orders' || around?.holds === 'either';
   if (found.value !== undefined || others.length === 0 || isAround) return keysBeside(value, found);
   const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
   return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
@@ -58,7 +58,9 @@ export function ownNumberIn(value: object, mapping: Mapping, names: readonly str
 /** The only list that can be the items of an order that has none under the names of the mapping, or the orders of the file. */
 export function listElsewhere(value: object, found: Found, mapping: Mapping): OtherList | undefined {
   if (found.value !== undefined || found.isAmbiguous) return undefined;
-  const lists = listsIn(value, { mapping, around: value }, { path: [], pointer: '' });
+  const all = listsIn(value, { mapping, around: value }, { path: [], pointer: '' });
+  // An order has other lists next to its items, such as deliveries with their own lines.
+  const lists = all.some(({ isLikeItems }) => isLikeItems) ? all.map(withoutDeep) : all;
   const [only, ...others] = lists.filter(({ holds }) => holds === bestOf(lists));
   // With a number and items, it can be an order beside others, such as deliveries.
   const number = textOf(find(value, mapping.fields.purchaseOrderNumber).value) ?? usualNumberIn(value, mapping);
@@ -67,8 +69,13 @@ export function listElsewhere(value: object, found: Found, mapping: Mapping): Ot
 }
 
 /** A list of objects, or a single one as in XML, under another name than those of the mapping. */
-type OtherList = { path: string[]; pointer: string; holds: (typeof CONTENTS)[number] };
-const CONTENTS = ['orders', 'items', 'objects'] as const;
+type OtherList = Content & { path: string[]; pointer: string };
+/** `isDeep`: only what is deeper in its elements says so. `isLikeItems`: they have what items have, under usual names. */
+type Content = { holds: (typeof CONTENTS)[number]; isDeep?: boolean; isLikeItems?: boolean };
+/** `either`: orders, or items that have lists too. */
+const CONTENTS = ['orders', 'items', 'either', 'objects'] as const;
+
+const withoutDeep = (list: OtherList): OtherList => (list.isDeep ? { ...list, holds: 'objects' } : list);
 
 const bestOf = (lists: readonly OtherList[]) => CONTENTS.find((one) => lists.some(({ holds }) => holds === one));
 
@@ -83,8 +90,8 @@ function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'poi
       return own.path.length < 3 ? listsIn(inner, given, own) : [];
     }
     const objects = Array.isArray(inner) ? inner.filter(isObject) : [];
-    const holds = ORDERS.test(plainText(key, '')) ? 'orders' : contentOf(objects, given);
-    return objects.length === 0 ? [] : [{ ...own, holds }];
+    const content: Content = ORDERS.test(plainText(key, '')) ? { holds: 'orders' } : contentOfList(objects, given);
+    return objects.length === 0 ? [] : [{ ...own, ...content }];
   });
 }
 
@@ -93,6 +100,42 @@ const ORDERS = /^(?:purchase)?orders$|^bestellungen$|^auftrage$/;
 function contentOf(objects: readonly object[], given: Around): OtherList['holds'] {
   if (objects.some((one) => isOrder(one, given))) return 'orders';
   return objects.some((one) => isRecord(one, given.mapping)) ? 'items' : 'objects';
+}
+
+/** As `contentOf`, also by what is deeper in the first elements, for the list of an object whose order number is not known. */
+function contentOfList(objects: readonly object[], given: Around): Content {
+  const { mapping, around } = given;
+  const holds = contentOf(objects, given);
+  const first = objects.slice(0, MOST_ELEMENTS);
+  const isLikeItems = holds === 'items' || first.some((one) => hasUsual(one, mapping));
+  const isNumbered = textOf(find(around, mapping.fields.purchaseOrderNumber).value) !== undefined;
+  if (holds !== 'objects' || isNumbered) return { holds, isLikeItems };
+  const isIn = usualNumberIn(around, mapping) !== undefined;
+  const inner = first.flatMap((one) => objectsWithin(one));
+  if (!isIn && inner.some((one) => usualNumberIn(one, mapping) !== undefined)) return { holds: 'orders', isDeep: true };
+  const lists = [...first, ...inner].flatMap((one) => Object.values(one).filter(isListOfObjects));
+  const hasItems = lists.some((list) => list.some((one) => isObject(one) && hasUsual(one, mapping)));
+  if (lists.length === 0 || (isLikeItems && !hasItems)) return { holds, isLikeItems };
+  return { holds: hasItems && !isLikeItems && !isIn ? 'orders' : 'either', isDeep: true };
+}
+
+/** Elements of a list that are looked into. */
+const MOST_ELEMENTS = 20;
+
+const isListOfObjects = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject);
+
+/** The objects in an object, and those in them, but not those in lists. */
+function objectsWithin(value: object, depth = 2): object[] {
+  const inner = depth === 0 ? [] : Object.values(value).filter(isObject);
+  return inner.flatMap((one) => [one, ...objectsWithin(one, depth - 1)]);
+}
+
+/** Whether an object has an article or a quantity, under a usual name or that of the mapping. */
+function hasUsual(value: object, { fields }: Mapping): boolean {
+  return [value, ...objectsWithin(value)].some((one) => {
+    const isUsual = Object.keys(one).some((key) => ['articleCode', 'quantity'].includes(usualFieldOf(key) ?? ''));
+    return isUsual || !isAbsent(find(one, fields.articleCode)) || !isAbsent(find(one, fields.quantity));
+  });
 }
 
 /** Whether an object has another order number than the one around it, or a list of items without being one. */
@@ -123,8 +166,13 @@ export function listsBeside(
 ): string {
   const list = listElsewhere(value, found, mapping);
   if (list === undefined) return keysBeside(value, found);
-  if (list.holds === 'orders') return `${keysBeside(value, found)}${recordsHint(list.path, place)}`;
+  const records = list.holds === 'orders' || list.holds === 'either' ? recordsHint(list.path, place) : '';
   const name = JSON.stringify(shorten(list.path.join('.'), 60));
+  const orItems =
+    list.holds === 'either' && records !== ''
+      ? `; if it is the list of items of one order, in fields: items: ${name}`
+      : '';
+  if (list.holds === 'orders' || list.holds === 'either') return `${keysBeside(value, found)}${records}${orItems}`;
   const more = list.holds === 'items' ? '' : '. Name the article code and the quantity of its items there too';
   return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
 }

@@ -514,6 +514,56 @@ describe('JSON', () => {
     },
   );
 
+  const hintsOf = async (value: object, mapping?: object) => {
+    const { orders } = await readText(JSON.stringify(value), mapping && mappingOf(mapping));
+    return orders.flatMap((one) =>
+      one.valid ? [] : one.problems.map(({ message }) => message.split('operator: ')[1]),
+    );
+  };
+  const recordsOf = (path: string) =>
+    `if "${path}" is the list of orders, name it in the mapping of the source: records: "${path}"`;
+  const line = { sku: 'P1', qty: 2 };
+
+  test.each<[string, object]>([
+    [
+      'payload.documents',
+      { documents: ['1', '2'].map((docNo) => ({ header: { docNo }, body: { positions: [line] } })) },
+    ],
+    [
+      'payload.documents',
+      { documents: ['1', '2'].map((orderNo) => ({ header: { orderNo, site: 'B' }, articles: 'A, B' })) },
+    ],
+    ['payload.edges', { edges: [{ cursor: 'c', node: { name: '#1', lineItems: { edges: [{ node: line }] } } }] }],
+    ['payload.docs', { numFound: 1, docs: [{ id: 'A1', attributes: { items: [line] } }] }],
+    ['payload.order', { order: [{ number: 'A1', items: { item: [line] } }] }],
+  ])(
+    'names %s as records where its elements have their number or items deeper, and no key around it as the number',
+    async (records, payload) => {
+      const value = { meta: { generated: '2026-11-20' }, payload };
+      expect(await hintsOf(value)).toEqual([undefined, recordsOf(records)]);
+    },
+  );
+
+  test('offers both readings of a list whose elements may be orders or items that have lists too', async () => {
+    const both = `${recordsOf('data.list')}; if it is the list of items of one order, in fields: items: "data.list"`;
+    const value = (one: object) => ({ meta: { id: 'E' }, data: { list: [one, one] } });
+    expect(await hintsOf(value({ key: 'X', parts: [{ a: 1 }] }))).toEqual([undefined, both]);
+    expect(await hintsOf(value({ sku: 'X', parts: [{ sku: 'Y', qty: 1 }] }))).toEqual([undefined, both]);
+    expect(await hintsOf({ orderNo: 'E', data: { list: [{ a: 'X', b: { c: [line] } }] } })).toEqual([undefined, both]);
+  });
+
+  test('names a list as items where they have lists of something else, or are next to lists that have items too', async () => {
+    const items = 'if "lines" is the list of items, name it in fields of the mapping of the source: items: "lines"';
+    const taxed = { orderNo: '1', lines: [{ ...line, taxes: [{ rate: 19 }] }] };
+    expect(await hintsOf([taxed])).toEqual([expect.stringContaining('"orderNo"'), expect.stringContaining(items)]);
+    const fields = { purchaseOrderNumber: 'orderNo' };
+    const parts = { orderNo: '1', lines: [{ pos: 1, parts: [line] }] };
+    expect(await hintsOf(parts, { fields })).toEqual([expect.stringContaining(items)]);
+    const shipped = { orderNo: '1', a: { lines: [line] }, deliveries: [{ lines: [line] }] };
+    expect((await hintsOf(shipped, { fields })).join()).not.toContain('deliveries');
+    expect((await hintsOf({ ...shipped, orderNo: { x: 1 } })).join()).not.toContain('deliveries');
+  });
+
   test('names the list as records, then its order number as a field, where that has a usual name', async () => {
     const text = JSON.stringify({ no: 'E', a: { b: flat(['Bestell-Nr.', 'articleCode', 'quantity']) } });
     expect((await readText(text)).orders).toMatchObject([

@@ -7,7 +7,7 @@ import * as tell from '../../log/events/daemon.ts';
 import type { Log } from '../../log/log.ts';
 import { adoptOrStart, lockFolder, type RunningServer } from './adopt-or-start.ts';
 import { addressOf, prepareFolder } from './server-folder.ts';
-import { closeConnection, type FindServer, findRedisServer, probeServer } from './server-process.ts';
+import { closeConnection, countOthers, type FindServer, findRedisServer, probeServer } from './server-process.ts';
 
 /** A Redis server that po-sync starts and keeps, with its data below the data folder. */
 type PrivateRedis = AsyncDisposable & {
@@ -119,19 +119,4 @@ async function stop({ client, state }: RunningServer, folder: string, { clock, l
   await client.shutdown().catch(() => undefined);
   while ((await probeServer(state, folder)).found !== 'nobody' && passed() < PATIENCE) await clock.sleep(10);
   if (log) tell.privateRedisStopped(log, { port: state.port, durationMs: passed() });
-}
-
-/** Counts the other clients. Looks several times, because connections that were just closed can still be listed. */
-async function countOthers(client: Redis, clock: Clock): Promise<number> {
-  const own = `id=${await client.client('ID')} `;
-  let others = 0;
-  for (let look = 0; look < 10; look++) {
-    const lines = String(await client.client('LIST'))
-      .trim()
-      .split('\n');
-    others = lines.filter((line) => !line.startsWith(own)).length;
-    if (others === 0) break;
-    await clock.sleep(30);
-  }
-  return others;
 }

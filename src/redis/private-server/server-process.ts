@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import { Redis } from 'ioredis';
+import type { Clock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { addressOf, createServerLog, type ServerState, writeConfiguration, writeState } from './server-folder.ts';
 
@@ -164,4 +165,19 @@ async function worksIn(pid: number, folder: string): Promise<boolean> {
 
 function asTexts(reply: unknown): string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
+}
+
+/** Counts the other clients. Looks several times, because connections that were just closed can still be listed. */
+export async function countOthers(client: Redis, clock: Clock): Promise<number> {
+  const own = `id=${await client.client('ID')} `;
+  let others = 0;
+  for (let look = 0; look < 10; look++) {
+    const lines = String(await client.client('LIST'))
+      .trim()
+      .split('\n');
+    others = lines.filter((line) => !line.startsWith(own)).length;
+    if (others === 0) break;
+    await clock.sleep(30);
+  }
+  return others;
 }
