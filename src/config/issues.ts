@@ -20,6 +20,9 @@ export function wordingOf(issue: RawIssue): string | undefined {
   if (issue.code === 'invalid_value') {
     return `expected one of ${issue.values.map(readable).join(', ')}; found ${shown(input)}`;
   }
+  if (issue.code === 'too_small')
+    return `must be at least ${issue.minimum}${unitOf(issue.origin)}, found ${shown(input)}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unitOf(issue.origin)}, found ${shown(input)}`;
   return undefined;
 }
 
@@ -31,13 +34,23 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
     if (issue.code === 'invalid_key') return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
     const found = valueAt(value, path);
-    if (issue.code === 'invalid_union') {
+    if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
       const known = keysAt(schema, path.slice(0, -1));
       return [...unknownBeside(path.slice(0, -1), known, value), discriminated(path, found, issue)];
     }
+    if (path.at(-1) === 'mapping' && isKeys(found)) return [{ path, ...MAPPING_INSIDE }];
     const near = issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
     return [withHint({ path, message: issue.message }, usualName(path, found) ?? near)];
   });
+}
+
+const MAPPING_INSIDE = {
+  message: 'expected the name of a mapping, found keys and values',
+  hint: 'put these keys below mappings, under a name such as erp, and write mapping: erp here',
+};
+
+function isKeys(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
@@ -56,7 +69,6 @@ function unknownBeside(path: KeyPath, known: string[], value: unknown): Finding[
 
 /** Describes a missing or wrong `type` like any other value that must be one of a few. */
 function discriminated(path: KeyPath, found: unknown, issue: z.core.$ZodIssueInvalidUnion): Finding {
-  if (issue.discriminator === undefined) return { path, message: issue.message };
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
   const message = found === undefined ? 'is missing' : `expected one of ${options.join(', ')}; found ${shown(found)}`;
   return withHint({ path, message }, found === undefined ? `one of ${options.join(', ')}` : meant(found, options));
@@ -111,6 +123,11 @@ const SIGN_NAMES: ReadonlyMap<string, string> = new Map([
 
 function withHint(finding: Finding, hint: string | undefined): Finding {
   return hint === undefined ? finding : { ...finding, hint };
+}
+
+/** What a size of a value counts; "" for a number. */
+function unitOf(origin: string): string {
+  return origin === 'string' ? ' characters long' : origin === 'array' ? ' entries long' : '';
 }
 
 function kind(expected: string): string {

@@ -16,6 +16,8 @@ const oneOrMore = written(
 
 const SKIPPED_VALUE = 'expected a value, or a list of values, such as DRAFT or [DRAFT, "on hold"]';
 
+const HEADER_LINE = { error: 'expected auto, or the number of a line, which is 1 or more' };
+
 /** A value of a file as text; an empty one would leave out every row without a value. */
 const skippedValue = z
   .union([line, z.number(), z.boolean()], { error: SKIPPED_VALUE })
@@ -180,7 +182,7 @@ export function mappingSchemaOf(kind: RecordKind) {
       .prefault('auto')
       .describe('none: quotes are ordinary characters. " reads quoted fields without looking for stray quotes.'),
     headerRow: z
-      .union([z.literal('auto'), z.number().int().min(1)], { error: 'expected auto, or the number of a line' })
+      .union([z.literal('auto'), z.number().int(HEADER_LINE).min(1, HEADER_LINE)], HEADER_LINE)
       .prefault('auto')
       .describe('Tables only: the line of the header. Rows above it are skipped.'),
     ...rowPatterns(),

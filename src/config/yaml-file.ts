@@ -97,7 +97,9 @@ export function readYaml(text: string): YamlFile {
   try {
     return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), faults, broken: false, positionOf };
   } catch {
-    return unusable([...faults, { ...START, message: `uses anchors more than ${MOST_ALIASES} times` }]);
+    // An alias without an anchor fails here, too.
+    if (faults.length > 0) return unusable(faults);
+    return unusable([{ ...START, message: `uses anchors more than ${MOST_ALIASES} times` }]);
   }
 }
 

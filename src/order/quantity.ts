@@ -179,19 +179,20 @@ function asWritten(_key: string, value: unknown, context?: { source?: string }):
   return typeof value === 'number' && context?.source !== undefined ? jsonNumber(context.source) : value;
 }
 
-/** `1,000` is 1000 or 1; `1.234` is 1234 or 1.234; 1.2 of a worksheet is 1200 or 1.2. Few quantities may have a fraction. */
+/** `1,000` is 1000 or 1; `1.250` is 1250 or 1.25; 1.2 of a worksheet is 1200 or 1.2. Few quantities may have a fraction. */
 export function bothReadings(value: string): string {
   const [, before = '', after = ''] = /^[+-]?(\d+)[.,](\d+)/.exec(value) ?? [];
   const fraction = after.replace(/0+$/, '');
   const thousands = `${before}${after.slice(0, 3).padEnd(3, '0')}`;
-  return `enter ${thousands} or ${fraction === '' ? before : 'the correct quantity'}`;
+  return `enter ${thousands} or${fraction === '' ? '' : ', if fractions are allowed,'} ${before}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The setting that decides how an ambiguous quantity is read. A cell of a worksheet may have other digits behind the separator. */
+/** The settings that decide how an ambiguous quantity is read. A cell of a worksheet may have other digits behind the separator. */
 export function decimalHint(value: string): string {
   const [, before, separator, after] = /^[+-]?(\d+)([.,])(\d{3})$/.exec(value) ?? [];
   if (separator === undefined) return 'check decimal in the mapping of the source';
-  return `with decimal: "${separator === '.' ? ',' : '.'}" in the mapping of the source, it is ${before}${after}`;
+  const fraction = String(after).replace(/0+$/, '');
+  return `with decimal: "${separator === '.' ? ',' : '.'}" in the mapping of the source, it is ${before}${after}; with decimal: "${separator}", it is ${before}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /** A date in the form of its cell, such as `2026-03-05`, `05.03.2026` or `5-Mar`, where a workbook has one. */

@@ -409,3 +409,27 @@ delivery: { settle: 1s }
     'c:8:21 delivery.settle: 1s is short: an order that the API stores later than that can be sent twice',
   ]);
 });
+
+describe('a value that is not usable has one problem that says what would be right', () => {
+  const value = 'expected a value, or a list of values, such as DRAFT or [DRAFT, "on hold"]';
+  const header = 'mappings.m.headerRow: expected auto, or the number of a line, which is 1 or more';
+
+  it.each([
+    ['calledOff: { Status: , State: x }', `mappings.m.calledOff.Status: ${value}`],
+    ['skipWhere: { Status: { a: 1 } }', `mappings.m.skipWhere.Status: ${value}`],
+    ['headerRow: 0', header],
+    ['headerRow: -1', header],
+    ['headerRow: 1.5', header],
+    ['headerRow: 99999999999999999999', header],
+  ])('%s', (key, problem) => {
+    expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))).toEqual([expect.stringMatching(/^c:6:\d+ /)]);
+    expect(problemsIn(withMore(`mappings: { m: { ${key} } }`))[0]).toContain(` ${problem}`);
+  });
+
+  it('a mapping that is written in a source', () => {
+    const text = LEAST.replace('path: ../inbox', 'path: ../inbox, mapping: { fields: { quantity: Q } }');
+    expect(problemsIn(text)).toEqual([
+      'c:5:58 sources[0].mapping: expected the name of a mapping, found keys and values (put these keys below mappings, under a name such as erp, and write mapping: erp here)',
+    ]);
+  });
+});

@@ -86,6 +86,10 @@ describe('refuses', () => {
   });
 });
 
+it('says only that an anchor is missing where an alias has none', () => {
+  expect(faultsIn('reports: { path: *q }\n')).toEqual(['1:18 there is no anchor &q before this']);
+});
+
 it('reports a wrong indentation once, with what to do', () => {
   const hint = expect.stringContaining('indent the keys of one level equally');
   const further = 'the key authUrl is indented further than the line above';

@@ -479,7 +479,7 @@ test('the message for an ambiguous quantity names the .xlsx form of the fix file
   const [first] = (await readText('[{"purchaseOrderNumber":"1","items":[{"articleCode":"A","quantity":"1.000"}]}]'))
     .orders;
   expect(first?.valid === false && first.problems[0]?.message).toBe(
-    '"1.000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. For your operator: with decimal: "," in the mapping of the source, it is 1000',
+    '"1.000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. For your operator: with decimal: "," in the mapping of the source, it is 1000; with decimal: ".", it is 1',
   );
   const xml =
     '<orders><order><purchaseOrderNumber>1</purchaseOrderNumber><items><item articleCode="A" quantity="1.000"/></items></order></orders>';
@@ -567,4 +567,23 @@ describe('objects with a value of skipWhere', () => {
     expect(inShort(orders)).toEqual([order('3', ['A', 1])]);
     expect(inspection.warnings).toEqual(['2 objects that match skipWhere were skipped.']);
   });
+});
+
+test.each([
+  [
+    '5.000',
+    'enter 5000 or 5:',
+    'with decimal: "," in the mapping of the source, it is 5000; with decimal: ".", it is 5',
+  ],
+  [
+    '1,250',
+    'enter 1250 or, if fractions are allowed, 1.25:',
+    'with decimal: "." in the mapping of the source, it is 1250; with decimal: ",", it is 1.25',
+  ],
+])('the message for the quantity %s names both readings, each with its setting', async (quantity, enter, settings) => {
+  const text = JSON.stringify([{ purchaseOrderNumber: '1', items: [{ articleCode: 'A', quantity }] }]);
+  const [first] = (await readText(text, mappingOf({ quantity: 'number' }))).orders;
+  const message = first?.valid === false ? first.problems[0]?.message : undefined;
+  expect(message).toContain(enter);
+  expect(message).toContain(settings);
 });

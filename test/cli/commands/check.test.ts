@@ -134,7 +134,7 @@ First order as it would be sent:
     const lines = out.split('\n').filter((line) => line.startsWith('bad.csv:5') || line.startsWith('bad.csv:6'));
     expect(lines).toEqual([
       'bad.csv:5: articleCode: is empty; enter a value (order 3)',
-      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again. For your operator: with decimal: "." in the mapping of the source, it is 1000 (order 3)',
+      'bad.csv:5: quantity: "1,000" can be read in two ways; enter 1000 or 1: confirmed does not say which one. The .xlsx form of the fix file keeps what you enter; in the .csv form, it can be held again. For your operator: with decimal: "." in the mapping of the source, it is 1000; with decimal: ",", it is 1 (order 3)',
       'bad.csv:5: a row of this order may be missing: line 6 (read as order "4") has 2 instead of 3 fields and may belong to this order. If it does, as where cells were merged, correct it and enter the number of this order in it. If it does not, enter the number of its order, or discard it. Only if that row stays as it is and this order is complete without it, write confirmed into _error_check of its rows in the fix file (order 3)',
       'bad.csv:6: has fewer fields than the header (2 instead of 3); check for a missing delimiter or a line break within a field. For your operator: if it is a totals row, add its label to skipRows in the mapping (order 4)',
     ]);

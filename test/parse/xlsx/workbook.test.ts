@@ -74,7 +74,7 @@ describe('a workbook', () => {
       {
         number: '1',
         problems: [
-          { code: 'ambiguous-number', message: expect.stringContaining('enter 1200 or the correct quantity') },
+          { code: 'ambiguous-number', message: expect.stringContaining('enter 1200 or, if fractions are allowed, 1.2') },
         ],
       },
       { number: '2', order: { items: [{ quantity: 3.5 }] } },
