@@ -20,9 +20,6 @@ export function wordingOf(issue: RawIssue): string | undefined {
   if (issue.code === 'invalid_value') {
     return `expected one of ${issue.values.map(readable).join(', ')}; found ${shown(input)}`;
   }
-  if (issue.code === 'too_small')
-    return `must be at least ${issue.minimum}${unitOf(issue.origin)}, found ${shown(input)}`;
-  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unitOf(issue.origin)}, found ${shown(input)}`;
   return undefined;
 }
 
@@ -123,11 +120,6 @@ const SIGN_NAMES: ReadonlyMap<string, string> = new Map([
 
 function withHint(finding: Finding, hint: string | undefined): Finding {
   return hint === undefined ? finding : { ...finding, hint };
-}
-
-/** What a size of a value counts; "" for a number. */
-function unitOf(origin: string): string {
-  return origin === 'string' ? ' characters long' : origin === 'array' ? ' entries long' : '';
 }
 
 function kind(expected: string): string {

@@ -101,7 +101,10 @@ export function createRepeats() {
       if (kinds.has(key) || kinds.size < MOST_KINDS) kinds.set(key, kind);
       if (kind.times <= 0) return false;
       const last = kind.lines.at(-1);
-      if (kind.places.length < MOST_PLACES) kind.places.push({ at: pointer === '' ? `line ${line}` : pointer, order });
+      // The objects of NDJSON have the same pointers, each in its line.
+      const isEqual = pointer === kind.problem.pointer && line !== kind.problem.line;
+      const at = pointer === '' || isEqual ? `line ${line} ${pointer}`.trim() : pointer;
+      if (kind.places.length < MOST_PLACES) kind.places.push({ at, order });
       else if (last && line >= last[1] && line <= last[1] + 1) last[1] = line;
       else kind.lines.push([line, line]);
       return true;

@@ -142,12 +142,12 @@ function stateOf(history: OrderHistory): [Tone, string] {
 
 const ITEMS_SHOWN = 20;
 
-/** The items; those that are not from the ledger with where they are from, or why there are none. */
-function contentOf({ content }: OrderHistory): string[] {
+/** The items, by article as both contents of a conflict; those not from the ledger with their origin, or why there are none. */
+function contentOf({ content, state }: OrderHistory): string[] {
   if (content === undefined) return [];
   const { status, items = [], message } = content;
-  const lines = status === 'ledger' ? itemTexts(items) : [...itemTexts(items), message];
-  return lines.map((text) => `  ${printable(text)}`);
+  const texts = itemTexts(state === 'conflict' ? byArticle(items) : items);
+  return (status === 'ledger' ? texts : [...texts, message]).map((text) => `  ${printable(text)}`);
 }
 
 function itemTexts(items: readonly Item[]): string[] {

@@ -185,6 +185,13 @@ First order as it would be sent:
     expect(document.problems).toHaveLength(24);
   });
 
+  test('names the lines of equal problems in NDJSON, whose pointers are all the same', async () => {
+    const one = JSON.stringify({ orderNo: 'A', items: [{ articleCode: 'X', quantity: 1 }] });
+    const { out } = await check({ 'same.ndjson': `${one}\n`.repeat(14) });
+    const named = Array.from({ length: 10 }, (_, at) => `line ${at + 2} /purchaseOrderNumber`).join(', ');
+    expect(out).toContain(`Also at ${named}, and in lines 12-14\n`);
+  });
+
   test('says nothing of one line where it counts problems of others: merged cells and equal rows', async () => {
     const rows = Array.from({ length: 12 }, (_, at) => `M-${at},A,1\n,B,2\n`);
     const equal = Array.from({ length: 12 }, (_, at) => `E-${at},A,1\nE-${at},A,1\n`);

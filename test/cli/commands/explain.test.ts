@@ -166,7 +166,9 @@ it('both contents of a conflict are in the order of their articles', () => {
     result: { ...result, message: 'x' },
     deadLetter,
   };
-  const text = shown({ ...base, state: 'conflict', appearances: [file] });
+  const content = { status: 'ledger', items: deadLetter.payload.items, message: '' } as const;
+  const text = shown({ ...base, state: 'conflict', content, appearances: [file] });
+  expect(text).toMatch(/^ {2}1 × A\n {2}1 × B\n {2}1 × C$/m);
   expect(text).toContain('in this file:  1 × A, 1 × B, 1 × C');
   expect(text).toContain('already known: 2 × A, 2 × B, 2 × C');
 });
