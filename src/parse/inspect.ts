@@ -104,6 +104,7 @@ async function pass(
     sha256: hash.digest('hex'),
     warnings: [...sniffed.warnings, ...(await doubtTexts(doubt, again, reading, mapping)), ...found.warnings],
     isFixFile: found.isFixFile,
+    ...(found.unused && { unused: found.unused }),
     stamp,
     mapping,
     reading,

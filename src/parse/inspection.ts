@@ -24,6 +24,8 @@ export type Inspection = {
   warnings: string[];
   /** It is one of our fix files, returned. */
   isFixFile: boolean;
+  /** Of a file of objects: keys of the first ones that no field is read from. */
+  unused?: string[];
   /** The second pass refuses a file that has another. */
   stamp: Stamp;
   /** How its fields are named and checked. */

@@ -8,7 +8,7 @@ import { createRuns } from './csv/number-runs.ts';
 import { watchShifted, watchTwins } from './csv/shifted-numbers.ts';
 import { find, isBlank, isObject, textOf } from './find-key.ts';
 import { compareObject, objectFacts } from './fix-objects.ts';
-import type { LeftOut, RecordPage } from './format.ts';
+import { type LeftOut, type RecordPage, watchUnusedKeys } from './format.ts';
 import type { Objects } from './inspection.ts';
 import { isOfOtherBatch, leftOut, missingIn, type Originals, refuseLostNotes } from './read-fix-file.ts';
 import { type Because, watchSkippedObjects } from './skip-where.ts';
@@ -126,6 +126,7 @@ export type ObjectWatch = {
   hasNumbers: boolean;
   /** Of the first and the last object. */
   ends: { first?: string; last: string };
+  unused: ReturnType<typeof watchUnusedKeys>;
   look(object: ObjectRecord): void;
   /** PoSyncError `unreadable-json-shape` for orders with items between rows. */
   objects(): Objects;
@@ -153,10 +154,9 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   const [named, twins, numbered] = [new Map<string, string>(), new Map<string, string>(), new Set<string>()];
   const numbers = watchTwins((text, reason) => text !== '' && !twins.has(text) && twins.set(text, reason));
   const first: { order?: ObjectRecord; row?: ObjectRecord } = {};
-  const isFixFile = own.hasErrorKeys;
   const ends: ObjectWatch['ends'] = { last: '' };
-  const none = { records: 0, seen: 0, hasNumbers: false };
-  const watch: ObjectWatch = { ...none, ends, look, objects, orders, isFixFile, warnings };
+  const none = { records: 0, seen: 0, hasNumbers: false, unused: watchUnusedKeys(mapping) };
+  const watch: ObjectWatch = { ...none, ends, look, objects, orders, isFixFile: own.hasErrorKeys, warnings };
 
   function look(object: ObjectRecord): void {
     watch.seen += 1;
@@ -172,6 +172,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
       rows.look({}, '', object);
       return;
     }
+    watch.unused.look(value);
     const found = find(value, mapping.fields.purchaseOrderNumber);
     const number = textOf(found.value) ?? '';
     if (place !== undefined && number.trim() !== '') numbered.add(place);
@@ -186,7 +187,7 @@ export function watchObjects(bytes: number, mapping: Mapping, originals?: Origin
   }
 
   function warnings(): string[] {
-    return [...own.warnings(), ...(isFixFile() ? leftOut(originals, named) : rows.warnings())];
+    return [...own.warnings(), ...(own.hasErrorKeys() ? leftOut(originals, named) : rows.warnings())];
   }
 
   function orders(): number | undefined {

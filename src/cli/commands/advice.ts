@@ -3,6 +3,7 @@ import { count } from '../../core/format.ts';
 import type { StatusValues } from '../../operate/orders/check-file.ts';
 import type { Problem } from '../../order/record.ts';
 import { plainName, shorten, trimBlanks } from '../../order/text.ts';
+import { MOST_LOOKED_AT } from '../../parse/format.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
 
 /** Columns whose advice is shown, and values of each; a file may have any number of them. */
@@ -109,4 +110,15 @@ export function statusText({ column, values, more }: StatusValues): string {
     return `${shown} ${ends.flatMap(([number, end]) => (number > 0 ? [`${count(number)} ${end}`] : [])).join(' and ')}`;
   });
   return `${column}: ${texts.join(', ')}${more > 0 ? `, other values ${count(more)}` : ''}`;
+}
+
+/** Columns or keys that are named. */
+const MOST_NAMED = 10;
+
+/** `columns that are not sent: Remark`, or of the keys of many objects, of which only the first are known; "" for none. */
+export function notSentText(unused: readonly string[], what: 'columns' | 'keys', records: number): string {
+  const names = unused.slice(0, MOST_NAMED).map((name) => shorten(name.trim(), 40));
+  const more = unused.length > MOST_NAMED ? ` and ${unused.length - MOST_NAMED} more` : '';
+  const first = what === 'keys' && records > MOST_LOOKED_AT ? ` of the first ${MOST_LOOKED_AT} objects` : '';
+  return names.length === 0 ? '' : `${what}${first} that are not sent: ${names.join(', ')}${more}`;
 }

@@ -12,7 +12,7 @@ import { openText } from '../../report/story.ts';
 import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, errorText, printable, printableJson } from '../terminal/print.ts';
-import { createAdvice, type MappingOf, statusText } from './advice.ts';
+import { createAdvice, type MappingOf, notSentText, statusText } from './advice.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {
@@ -22,8 +22,8 @@ export type CheckPrinter = {
 };
 
 /**
- * `decimal`: of the mapping; with `auto`, the sign of the format decides about no ambiguous quantity. `unused`: columns
- * that no field is read from.
+ * `decimal`: of the mapping; with `auto`, the sign of the format decides about no ambiguous quantity. `unused`: columns or
+ * keys that no field is read from.
  */
 type ReadAs = { warnings: readonly string[]; decimal: Decimal; unused: readonly string[] };
 
@@ -137,9 +137,6 @@ export function createTextPrinter(shell: Pick<Shell, 'out' | 'err'>): CheckPrint
   };
 }
 
-/** Columns that are named. */
-const MOST_NAMED = 10;
-
 /** `orders.csv: csv, delimiter ";", windows-1252, decimal ","; 8 rows`, and the warnings below it. */
 function formatText(file: string, format: FileFormat, records: number, { warnings, decimal, unused }: ReadAs): string {
   const isSet = decimal !== 'auto';
@@ -156,10 +153,9 @@ function formatText(file: string, format: FileFormat, records: number, { warning
   const known = facts.filter((fact) => fact !== undefined).join(', ');
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
-  const names = unused.slice(0, MOST_NAMED).map((name) => shorten(name.trim(), 40));
-  const more = unused.length > MOST_NAMED ? ` and ${unused.length - MOST_NAMED} more` : '';
-  const ignored = names.length === 0 ? '' : printable(`${file}: columns that are not sent: ${names.join(', ')}${more}`);
-  return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${ignored === '' ? '' : `${ignored}\n`}${lines.join('')}`;
+  const ignored = notSentText(unused, isTable ? 'columns' : 'keys', records);
+  if (ignored !== '') lines.unshift(`${printable(`${file}: ${ignored}`)}\n`);
+  return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${lines.join('')}`;
 }
 
 /** Problems that say the same as others, each with its places: a file without its mapping has them in every order. */

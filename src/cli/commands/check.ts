@@ -135,11 +135,11 @@ async function checkOrders(
     { path: file, source: source ?? '' },
     { config, batches, signal },
     {
-      inspected({ shape, records, warnings, isFixFile, mapping, reading }, unknownBatch) {
+      inspected({ shape, records, warnings, isFixFile, mapping, reading, unused: keys = [] }, unknownBatch) {
         const unknown =
           unknownBatch === undefined ? [] : [unknownBatchWarning(unknownBatch, source, missingReport(config))];
         const { decimal } = mapping;
-        const unused = 'columns' in reading ? unusedColumns(reading.columns) : [];
+        const unused = 'columns' in reading ? unusedColumns(reading.columns) : keys;
         statuses = createStatusCounts({ reading, mapping });
         printer.onFormat(shape.format, records, { warnings: [...unknown, ...warnings], decimal, unused });
         const facts = { again: isFixFile, isAsRead: mapping.otherReadings === 'allow', exportName };

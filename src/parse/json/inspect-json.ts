@@ -15,6 +15,7 @@ export type InspectedJson = {
   orders: number | undefined;
   reading: Readings['json'];
   isFixFile: boolean;
+  unused: string[];
   warnings: string[];
 };
 
@@ -50,6 +51,7 @@ export async function inspectJson(
     orders: objects.orders(),
     reading: { layout, objects: withEndsHeld(objects, paging), ...(originals && { originals }) },
     isFixFile: objects.isFixFile(),
+    unused: objects.unused.names(),
     warnings: [...(paging?.warnings ?? []), ...warnings, ...objects.warnings()],
   };
 }

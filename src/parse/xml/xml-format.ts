@@ -29,6 +29,7 @@ export const xmlFormat: Format<'xml'> = {
       orders,
       reading,
       isFixFile: false,
+      unused: objects.unused.names(),
       warnings: objects.warnings(),
       shape: { format: { type: 'xml' } },
     };

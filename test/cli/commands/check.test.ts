@@ -72,6 +72,36 @@ describe('po-sync check', () => {
     expect((await check({ 'good.csv': GOOD })).out).not.toContain('not sent');
   });
 
+  test('names the keys of JSON and XML that no field is read from, in orders and in items, also attributes', async () => {
+    const items = [
+      { articleCode: 'A', quantity: 1, note: 'x' },
+      { articleCode: { a: 1 }, quantity: 1, price: null },
+    ];
+    const order = { purchaseOrderNumber: '1', orderState: 'NEW', buyer: { name: 'B' }, items };
+    const more = { ...order, purchaseOrderNumber: '2', 'remark\u202e': '' };
+    const files = {
+      'more.json': JSON.stringify([order, more]),
+      'more.xml':
+        '<a><order purchaseOrderNumber="1"><items no="7"><item><articleCode code="AA-1">X</articleCode><quantity>1</quantity></item></items></order></a>',
+      'good.ndjson': `${JSON.stringify({ purchaseOrderNumber: '3', articleCode: 'A', quantity: 1 })}\n`,
+    };
+    const { out } = await check(files);
+    expect(out.split('\n').filter((line) => line.includes('not sent'))).toEqual([
+      'more.json: keys that are not sent: buyer, items[].note, items[].articleCode.a, items[].price, remark\\u202e',
+      expect.stringMatching(/^more\.xml: keys that are not sent: .*articleCode\.code$/),
+    ]);
+    const document = JSON.parse((await check(files, { json: true })).out);
+    expect(document.files[0].unused).toContain('items[].note');
+  });
+
+  test('says that keys are those of the first objects where a file has more', async () => {
+    const order = (at: number) => ({ purchaseOrderNumber: `P${at}`, items: [{ articleCode: 'A', quantity: 1 }] });
+    const lines = Array.from({ length: 101 }, (_, at) => ({ ...order(at), [`key${at}`]: 1 }));
+    const { out } = await check({ 'many.ndjson': lines.map((one) => JSON.stringify(one)).join('\n') });
+    const named = Array.from({ length: 10 }, (_, at) => `key${at}`).join(', ');
+    expect(out).toContain(`many.ndjson: keys of the first 100 objects that are not sent: ${named} and 90 more\n`);
+  });
+
   test('shows the format and the first order exactly as it would be sent', async () => {
     const { code, out } = await check({ 'good.csv': GOOD });
     expect(code).toBe(0);
