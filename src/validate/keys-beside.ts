@@ -34,7 +34,7 @@ export function namesBeside(value: object, found: Found, field: keyof typeof WOR
   const others = (field === 'quantity' ? numbers : texts).slice(0, SHOWN_KEYS).map(([name]) => name);
   // The number of an export is next to its orders.
   const around = field === 'purchaseOrderNumber' ? listElsewhere(value, find(value, fields.items), mapping) : undefined;
-  const isAround = around?.holds === 'orders' || around?.holds === 'either';
+  const isAround = around !== undefined && ['orders', 'either', 'keyed'].includes(around.holds);
   if (found.value !== undefined || others.length === 0 || isAround) return keysBeside(value, found);
   const which = others.map((name) => JSON.stringify(shorten(name, 60))).join(' or ');
   return `${keysBeside(value, found)}. For your operator: if ${which} is the ${WORDS[field]}, name it as fields.${field} in the mapping of the source`;
@@ -58,6 +58,8 @@ export function ownNumberIn(value: object, mapping: Mapping, names: readonly str
 /** The only list that can be the items of an order that has none under the names of the mapping, or the orders of the file. */
 export function listElsewhere(value: object, found: Found, mapping: Mapping): OtherList | undefined {
   if (found.value !== undefined || found.isAmbiguous) return undefined;
+  const keyed = keyedIn(value, { path: [], pointer: '' });
+  if (keyed !== undefined) return keyed;
   const all = listsIn(value, { mapping, around: value }, { path: [], pointer: '' });
   // An order has other lists next to its items, such as deliveries with their own lines.
   const lists = all.some(({ isLikeItems }) => isLikeItems) ? all.map(withoutDeep) : all;
@@ -72,8 +74,8 @@ export function listElsewhere(value: object, found: Found, mapping: Mapping): Ot
 type OtherList = Content & { path: string[]; pointer: string };
 /** `isDeep`: only what is deeper in its elements says so. `isLikeItems`: they have what items have, under usual names. */
 type Content = { holds: (typeof CONTENTS)[number]; isDeep?: boolean; isLikeItems?: boolean };
-/** `either`: orders, or items that have lists too. */
-const CONTENTS = ['orders', 'items', 'either', 'objects'] as const;
+/** `either`: orders, or items that have lists too. `keyed`: no list, but an object whose keys are the numbers of its orders. */
+const CONTENTS = ['keyed', 'orders', 'items', 'either', 'objects'] as const;
 
 const withoutDeep = (list: OtherList): OtherList => (list.isDeep ? { ...list, holds: 'objects' } : list);
 
@@ -93,6 +95,25 @@ function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'poi
     const content: Content = ORDERS.test(plainText(key, '')) ? { holds: 'orders' } : contentOfList(objects, given);
     return objects.length === 0 ? [] : [{ ...own, ...content }];
   });
+}
+
+const NUMBER = /^\p{L}{0,3}[-_ ]?\d/u;
+
+/** The object, at most two levels deeper, whose keys look like order numbers and whose values like orders. */
+function keyedIn(value: object, at: Pick<OtherList, 'path' | 'pointer'>): OtherList | undefined {
+  const first = Object.entries(value).slice(0, MOST_ELEMENTS);
+  const isOne = ([key, inner]: [string, unknown]) =>
+    NUMBER.test(key) &&
+    isObject(inner) &&
+    [inner, ...objectsWithin(inner)].some((one) => Object.values(one).some(isListOfObjects));
+  if (first.length > 0 && first.every(isOne)) return { ...at, holds: 'keyed' };
+  if (at.path.length === 2) return undefined;
+  for (const [key, inner] of first) {
+    const place = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
+    const found = isObject(inner) ? keyedIn(inner, place) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const ORDERS = /^(?:purchase)?orders$|^bestellungen$|^auftrage$/;
@@ -166,6 +187,7 @@ export function listsBeside(
 ): string {
   const list = listElsewhere(value, found, mapping);
   if (list === undefined) return keysBeside(value, found);
+  if (list.holds === 'keyed') return `${keysBeside(value, found)}${KEYED}`;
   const records = list.holds === 'orders' || list.holds === 'either' ? recordsHint(list.path, place) : '';
   const name = JSON.stringify(shorten(list.path.join('.'), 60));
   const orItems =
@@ -176,3 +198,6 @@ export function listsBeside(
   const more = list.holds === 'items' ? '' : '. Name the article code and the quantity of its items there too';
   return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
 }
+
+const KEYED =
+  '. For your operator: orders whose numbers are keys are not supported. A list of objects is, each with its number as a value: [{"purchaseOrderNumber": "4711", "items": [ … ]}]';

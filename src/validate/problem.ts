@@ -214,7 +214,7 @@ function shapeSentence(fault: Exclude<Fault, TextLike | QuantityFault | 'called-
     case 'too-many-fields':
       return `has more fields than the header (${value}); put fields that contain the delimiter in quotes, or, in a spreadsheet, move each value into its column and clear the cells after the last one`;
     case 'not-an-object':
-      return `${shown} is not an order; an object with purchaseOrderNumber and items is needed`;
+      return `${shown} is ${value.startsWith('[') ? 'a list of values, which is not supported' : 'not an order'}; an object with purchaseOrderNumber and items is needed`;
     case 'ambiguous-key':
       return `occurs more than once (${value}); keep one of the keys`;
     case 'no-items':

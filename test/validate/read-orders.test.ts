@@ -552,6 +552,37 @@ describe('JSON', () => {
     expect(await hintsOf({ orderNo: 'E', data: { list: [{ a: 'X', b: { c: [line] } }] } })).toEqual([undefined, both]);
   });
 
+  test.each<[string, object]>([
+    ['alone', { '4711': { lines: [line] }, 'PO-4712': { lines: [line] } }],
+    [
+      'below a key',
+      { meta: { id: 'E' }, data: { orders: { '4711': { items: [{ articleCode: 'A', quantity: 1 }] } } } },
+    ],
+  ])('says that orders whose numbers are keys are not supported, and what is: %s', async (_, value) => {
+    expect(await hintsOf(value)).toEqual([
+      undefined,
+      'orders whose numbers are keys are not supported. A list of objects is, each with its number as a value: [{"purchaseOrderNumber": "4711", "items": [ … ]}]',
+    ]);
+  });
+
+  test.each([
+    [
+      { columns: ['po', 'sku'], rows: [['P1', 'A']] },
+      /The rows in "rows" are lists of values, which are not supported/,
+    ],
+    [{ '4711': [line], '4712': [line] }, /Orders whose numbers are keys are not supported/],
+  ])('says of several lists in %j that this shape is not supported', async (value, message) => {
+    const why = { code: 'unreadable-json-shape', message: expect.stringMatching(message) };
+    await expect(readText(JSON.stringify(value))).rejects.toMatchObject(why);
+  });
+
+  test('says that rows that are lists of values are not supported', async () => {
+    const { orders } = await readText('[["P1","A",1]]');
+    expect(orders).toMatchObject([
+      { problems: [{ message: expect.stringContaining('is a list of values, which is not supported; an object') }] },
+    ]);
+  });
+
   test('names a list as items where they have lists of something else, or are next to lists that have items too', async () => {
     const items = 'if "lines" is the list of items, name it in fields of the mapping of the source: items: "lines"';
     const taxed = { orderNo: '1', lines: [{ ...line, taxes: [{ rate: 19 }] }] };

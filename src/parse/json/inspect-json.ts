@@ -73,8 +73,8 @@ type Search = {
   found(): { layout: JsonLayout; objects: ObjectWatch; warnings: string[] };
 };
 
-/** `prefix`: how the pointers of its elements begin. */
-type Candidate = { key: string; prefix: string; objects: ObjectWatch };
+/** `prefix`: how the pointers of its elements begin. `hasRows`: some of these are arrays. */
+type Candidate = { key: string; prefix: string; objects: ObjectWatch; hasRows?: boolean };
 
 /** Finds the orders by the form of the file: a list, an object that holds one list, one order, or one after another. */
 function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLayout | undefined): Search {
@@ -98,8 +98,10 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
     lists.push({ key, prefix: `${pointerStep(key)}/`, objects: create() });
   }
 
-  function objectsAt(pointer: string): ObjectWatch | undefined {
-    return pointer === '' ? single : lists.findLast(({ prefix }) => pointer.startsWith(prefix))?.objects;
+  function look(record: ObjectRecord): void {
+    const list = record.pointer === '' ? undefined : lists.findLast(({ prefix }) => record.pointer.startsWith(prefix));
+    if (list !== undefined && Array.isArray(record.value)) list.hasRows = true;
+    (record.pointer === '' ? single : list?.objects)?.look(record);
   }
 
   function found(): ReturnType<Search['found']> {
@@ -122,13 +124,13 @@ function searchOrders(mapping: Mapping, create: () => ObjectWatch, known: JsonLa
       throw severalLists(
         candidates.map(({ key }) => key),
         line,
+        candidates.find(({ hasRows }) => hasRows)?.key,
       );
     others.refuse(list.key);
     return { layout: { kind: 'list', path: opens === '[' ? [] : [list.key] }, objects: list.objects, warnings };
   }
 
   const watch = { onRoot, onRootEnd: roots.onRootEnd, onKey, onList, onBesideKey: others.onBesideKey };
-  const look = (record: ObjectRecord) => objectsAt(record.pointer)?.look(record);
   return { layout: known ?? 'unknown', watch, onChunk: roots.onChunk, look, found };
 }
 

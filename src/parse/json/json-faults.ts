@@ -69,11 +69,23 @@ export function endsBefore(isArray: boolean, { line }: JsonPlace) {
   return unreadable('json', message, { line }, AGAIN);
 }
 
-export function severalLists(names: readonly string[], line: number) {
+const ONE_LIST =
+  'Use an object that contains no other list. For your operator: or set records in the mapping to the path of the orders.';
+const ROWS_AS_OBJECTS =
+  'Write a list of objects, each with its keys: [{"purchaseOrderNumber": "4711", "articleCode": "A", "quantity": 1}].';
+const ORDERS_AS_LIST =
+  'Write a list of objects, each with its number as a value: [{"purchaseOrderNumber": "4711", "items": [ … ]}].';
+
+/** `rows`: the name of one whose elements are arrays. */
+export function severalLists(names: readonly string[], line: number, rows: string | undefined) {
   const keys = names.map((name) => JSON.stringify(name)).join(' and ');
-  const remedy =
-    'Use an object that contains no other list. For your operator: or set records in the mapping to the path of the orders.';
-  return unreadable('json-shape', `The object of the file contains several arrays: ${keys}.`, { line }, remedy);
+  const [why, remedy] =
+    rows !== undefined
+      ? [` The rows in ${JSON.stringify(rows)} are lists of values, which are not supported.`, ROWS_AS_OBJECTS]
+      : names.every((name) => /^\p{L}{0,3}[-_ ]?\d/u.test(name))
+        ? [' Orders whose numbers are keys are not supported.', ORDERS_AS_LIST]
+        : ['', ONE_LIST];
+  return unreadable('json-shape', `The object of the file contains several arrays: ${keys}.${why}`, { line }, remedy);
 }
 
 /** A second value where the file may have one only. */
