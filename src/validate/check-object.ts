@@ -8,7 +8,7 @@ import type { Place, Problem, SourceRecord } from '../order/record.ts';
 import { plainName, pointerStep, shorten, textFault } from '../order/text.ts';
 import { type Found, find, isBlank, isObject, SHOWN_KEYS, shown, textOf } from '../parse/find-key.ts';
 import { type CheckedRow, faultOf, mappingOf } from './check-row.ts';
-import { isAbsent, isRecord, listElsewhere, listsBeside, namesBeside } from './keys-beside.ts';
+import { isAbsent, isRecord, listElsewhere, listInside, listsBeside, namesBeside } from './keys-beside.ts';
 import { type ObjectRules, ordersHint, otherNumber, problemAt, quantityOf, stateIn, textIn } from './object-fields.ts';
 import { doubtProblems, problemOf } from './problem.ts';
 import { isOnlyDone } from './said-beside.ts';
@@ -118,8 +118,10 @@ function itemsIn(value: object, place: Place, rules: ObjectRules, problems: Prob
         listsBeside(value, found, rules.mapping, { ...place, isXml: rules.isXml }),
       ),
     );
-  else if (!Array.isArray(list)) problems.push(problemAt('not-a-list', found, place, shown(list), shapeOf(list)));
-  else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
+  else if (!Array.isArray(list)) {
+    const problem = problemAt('not-a-list', found, place, shown(list), shapeOf(list));
+    problems.push({ ...problem, message: `${problem.message}${listInside(found)}` });
+  } else if (list.length === 0) problems.push(problemAt('no-items', found, place, '[]'));
   else if (list.length > LIMITS.items) problems.push(problemAt('too-many-items', found, place, String(list.length)));
   else return list.flatMap((item: unknown, index) => itemOf(item, within(place, found, index), rules, problems));
   return [];

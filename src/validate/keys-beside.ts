@@ -87,7 +87,7 @@ function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'poi
   return Object.entries(value).flatMap(([key, inner]): OtherList[] => {
     const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
     if (isObject(inner)) {
-      const holds = contentOf([inner], given);
+      const holds = contentOf([inner], given, true);
       if (holds !== 'objects') return [{ ...own, holds }];
       return own.path.length < 3 ? listsIn(inner, given, own) : [];
     }
@@ -118,8 +118,9 @@ function keyedIn(value: object, at: Pick<OtherList, 'path' | 'pointer'>): OtherL
 
 const ORDERS = /^(?:purchase)?orders$|^bestellungen$|^auftrage$/;
 
-function contentOf(objects: readonly object[], given: Around): OtherList['holds'] {
-  if (objects.some((one) => isOrder(one, given))) return 'orders';
+/** `isAlone`: of one object, which may as well be a part of the order that has its items. */
+function contentOf(objects: readonly object[], given: Around, isAlone = false): OtherList['holds'] {
+  if (objects.some((one) => isOrder(one, given, isAlone))) return 'orders';
   return objects.some((one) => isRecord(one, given.mapping)) ? 'items' : 'objects';
 }
 
@@ -160,7 +161,7 @@ function hasUsual(value: object, { fields }: Mapping): boolean {
 }
 
 /** Whether an object has another order number than the one around it, or a list of items without being one. */
-function isOrder(value: object, { mapping, around }: Around): boolean {
+function isOrder(value: object, { mapping, around }: Around, isAlone: boolean): boolean {
   const { fields } = mapping;
   const own = textOf(find(around, fields.purchaseOrderNumber).value);
   const names = own === undefined ? fields.purchaseOrderNumber : specificNames(fields.purchaseOrderNumber);
@@ -168,7 +169,7 @@ function isOrder(value: object, { mapping, around }: Around): boolean {
   const usual = own === undefined ? usualNumberIn(value, mapping) : undefined;
   const number = textOf(ownNumberIn(value, mapping, names).value) || usual;
   if (number) return number !== (own ?? usualNumberIn(around, mapping));
-  return Array.isArray(find(value, fields.items).value) && isAbsent(find(value, fields.articleCode));
+  return !isAlone && Array.isArray(find(value, fields.items).value) && isAbsent(find(value, fields.articleCode));
 }
 
 /** The order number under a name that files usually have for it, and that the mapping reads as no other field. */
@@ -197,6 +198,14 @@ export function listsBeside(
   if (list.holds === 'orders' || list.holds === 'either') return `${keysBeside(value, found)}${records}${orItems}`;
   const more = list.holds === 'items' ? '' : '. Name the article code and the quantity of its items there too';
   return `${keysBeside(value, found)}. For your operator: if ${name} is the list of items, name it in fields of the mapping of the source: items: ${name}${more}`;
+}
+
+/** What the mapping can name as the list of items where that is the only thing in an object. */
+export function listInside({ name, value }: Found): string {
+  const [only, ...others] = isObject(value) ? Object.entries(value) : [];
+  if (only === undefined || others.length > 0 || !isListOfObjects(only[1])) return '';
+  const list = JSON.stringify(shorten(`${name}.${only[0]}`, 60));
+  return `. For your operator: if ${list} is the list of items, name it in fields of the mapping of the source: items: ${list}`;
 }
 
 const KEYED =

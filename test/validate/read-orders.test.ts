@@ -552,6 +552,16 @@ describe('JSON', () => {
     expect(await hintsOf({ orderNo: 'E', data: { list: [{ a: 'X', b: { c: [line] } }] } })).toEqual([undefined, both]);
   });
 
+  test('names the items of an order that are in an object, also under the name of the mapping', async () => {
+    const hint = (name: string) => expect.stringContaining(`if "${name}" is the list of items, name it in fields`);
+    expect(await hintsOf([{ id: 'A', attributes: { items: [line] } }])).toEqual([
+      'if "id" is the order number, name it as fields.purchaseOrderNumber in the mapping of the source',
+      hint('attributes.items'),
+    ]);
+    expect((await hintsOf([{ id: 'A', items: { item: [line] } }])).at(-1)).toEqual(hint('items.item'));
+    expect((await hintsOf([{ id: 'A', items: { count: 2, item: [line] } }])).at(-1)).toBeUndefined();
+  });
+
   test.each<[string, object]>([
     ['alone', { '4711': { lines: [line] }, 'PO-4712': { lines: [line] } }],
     [
