@@ -74,7 +74,10 @@ describe('a workbook', () => {
       {
         number: '1',
         problems: [
-          { code: 'ambiguous-number', message: expect.stringContaining('enter 1200 or, if fractions are allowed, 1.2') },
+          {
+            code: 'ambiguous-number',
+            message: expect.stringContaining('enter 1200 or, if fractions are allowed, 1.2'),
+          },
         ],
       },
       { number: '2', order: { items: [{ quantity: 3.5 }] } },
