@@ -456,6 +456,8 @@ it('a batch that was cancelled while no daemon ran stays cancelled when the API 
   const config = await readFile(place.config, 'utf8');
   await writeFile(place.config, config.replace(/(baseUrl: '?http:\/\/)127\.0\.0\.1/, '$1localhost'));
   expect(await readFile(place.config, 'utf8')).not.toBe(config);
+  // The pause would last there, too.
+  await place.run(['resume']);
   await place.run(['start', '--once', '--max-wait', '20s']);
   const [report] = await place.reportsNow();
   expect({ state: report?.state, counts: report?.counts, stored: place.stored().size }).toMatchObject({
