@@ -164,7 +164,7 @@ const SUITES = [
       name: 'worlds',
       include: ['test/worlds/**/*.test.ts'],
       // With fewer worlds than usual, as in `.ci/run`, without those that show what each safeguard prevents.
-      exclude: Number(process.env['WORLDS'] ?? 1_000) < 1_000 ? ['test/worlds/safeguards.test.ts'] : [],
+      exclude: Number(process.env['WORLDS'] ?? 1_000) < 1_000 ? ['test/worlds/{safeguards,assumptions}.test.ts'] : [],
       testTimeout: 600_000,
     },
   },

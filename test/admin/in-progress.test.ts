@@ -286,17 +286,18 @@ it('the pages of an order that a fix file of another file sent under another num
   await until('the page says so', async () => sent.test(textOf((await person.page(pathOf(id))).text)));
   expect((await person.page(pathOf(id))).text).toContain('>Discard</button>');
   expect(textOf((await person.page('/order?number=PO-21')).text)).toContain('already sent as PO-23: discard it');
+  const sentFrom = pathOf(first.get('PO-21')?.id ?? '');
+  await until('the closing', async () => (await person.call('GET', sentFrom)).body['closed']);
   // The list marks it with the same words, and its filter for such orders selects it.
   for (const filter of ['', '&already=true']) {
-    const list = textOf((await person.page(`/dead-letters?q=PO-21${filter}`)).text);
+    const list = await until('a list without the one that was sent', async () => {
+      const now = textOf((await person.page(`/dead-letters?q=PO-21${filter}`)).text);
+      return now.includes('1 of them is in another file already') && now;
+    });
     expect(list).toContain('Already sent as PO-23, from "other-number.csv"');
-    expect(list).toContain('2 of them are in another file already');
     const { items } = JSON.parse((await person.page(`/api/v1/dead-letters?q=PO-21${filter}`)).text);
     const marked = items.filter(({ already }: { already?: string }) => already);
-    expect(marked).toMatchObject([
-      { id, already: 'already sent as PO-23, from "other-number.csv"' },
-      { already: marked[0].already },
-    ]);
+    expect(marked).toMatchObject([{ id, already: 'already sent as PO-23, from "other-number.csv"' }]);
     expect(marked[0]).not.toHaveProperty('content');
     if (filter !== '') expect(items).toEqual(marked);
   }
