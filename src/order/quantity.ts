@@ -1,5 +1,5 @@
 import { plainLook } from './look-alike.ts';
-import { escapeHidden } from './text.ts';
+import { escapeHidden, shorten } from './text.ts';
 
 /**
  * The decimal sign of a text. `auto` reads what can be read in one way only and reports the rest as ambiguous.
@@ -201,6 +201,9 @@ const MADE_DATE = /^="(?:\d{1,4}([-./]) ?\d{1,2}\1 ?\d{0,4}|\d{1,2}[-. ]{1,2}\p{
 /** What is wrong with a quantity that is no number, with the readings of what people and programs write in place of one. */
 export function notANumberSentence(value: string, shown: string): string {
   const [escaped, likely] = [escapeHidden(shown), likelyQuantity(value)];
+  if (/^\{.*\}$/s.test(value))
+    return `${escapeHidden(shorten(value, 60))} contains several values; enter the number alone. For your operator: name one of them in the mapping, such as name.inner`;
+  if (/^\[.*\]$/s.test(value)) return `${escapeHidden(shorten(value, 60))} is a list; enter one number`;
   if (MADE_DATE.test(value))
     return `${escaped} is a date, which the spreadsheet made of what was entered; format the cell as a number and enter the quantity again`;
   if (likely === undefined)

@@ -760,3 +760,16 @@ describe('the message about', () => {
     expect(adviceFor('9', 'KZ')[1]).toContain('calledOff: { "KZ": never }');
   });
 });
+
+test('a quantity that is an object or a list is shown as it is written, and what to name in its place', async () => {
+  const items = (quantity: string) =>
+    `[{"purchaseOrderNumber":"1","orderState":"NEW","items":[{"articleCode":"A","quantity":${quantity}}]}]`;
+  const message = async (quantity: string) => {
+    const { orders } = await readText(items(quantity));
+    return orders[0]?.valid === false ? orders[0].problems[0]?.message : '';
+  };
+  expect(await message('{"value":2,"uom":"x"}')).toContain(
+    '{"value":2,"uom":"x"} contains several values; enter the number alone',
+  );
+  expect(await message('[2,3]')).toContain('[2,3] is a list; enter one number');
+});
