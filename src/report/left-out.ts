@@ -1,10 +1,17 @@
 import { count, orders } from '../core/format.ts';
 import { isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { shorten } from '../order/text.ts';
 import type { LeftOut } from '../parse/format.ts';
 
-/** An order that is at the API or on its way there. */
-export type LeftOutOrder = { purchaseOrderNumber: string; line: number; state: 'accepted' | 'inProgress' };
+/** An order that is at the API or on its way there. `column` and `value`: what left its first row out. */
+export type LeftOutOrder = {
+  purchaseOrderNumber: string;
+  line: number;
+  state: 'accepted' | 'inProgress';
+  column?: string;
+  value?: string;
+};
 
 /** Such orders of which a file has no row that `skipWhere` or `onlyWhere` keeps. `incomplete`: more were left out than were looked up. */
 export type LeftOutOrders = { orders: number; first: LeftOutOrder[]; incomplete?: true };
@@ -16,15 +23,17 @@ const NAMED = 20;
 
 const PAGE = 500;
 
+type Row = Pick<LeftOutOrder, 'line' | 'column' | 'value'>;
+
 /** Collects what `skipWhere` or `onlyWhere` leaves out of one file, and finds the orders that it cannot stop any more. */
 export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
-  const lines = new Map<string, number>();
+  const rows = new Map<string, Row>();
   let isFull = false;
 
   /** The orders that are accepted, in progress or in doubt; `listed`: numbers that the API's list has. */
   async function sent(listed?: ReadonlyMap<string, unknown>): Promise<LeftOutOrder[]> {
     const found: LeftOutOrder[] = [];
-    const numbers = [...lines.keys()];
+    const numbers = [...rows.keys()];
     for (let from = 0; from < numbers.length; from += PAGE) {
       const page = numbers.slice(from, from + PAGE);
       for (const [i, known] of (await lookup(page)).entries()) {
@@ -32,33 +41,43 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
         const isAccepted = known.kind === 'accepted' || listed?.has(number) === true;
         if (!isAccepted && !isUnderWay(known)) continue;
         const state = isAccepted ? 'accepted' : 'inProgress';
-        found.push({ purchaseOrderNumber: number, line: lines.get(number) ?? 0, state });
+        found.push({ purchaseOrderNumber: number, line: 0, ...rows.get(number), state });
       }
     }
     return found;
   }
 
   return {
-    add({ number, line }: Pick<LeftOut, 'number' | 'line'>): void {
-      if (number === '' || lines.has(number)) return;
-      if (lines.size === LOOKED_UP) isFull = true;
-      else lines.set(number, line);
+    add({ number, line, column, value }: Pick<LeftOut, 'number' | 'line' | 'column' | 'value'>): void {
+      if (number === '' || rows.has(number)) return;
+      if (rows.size === LOOKED_UP) isFull = true;
+      else rows.set(number, { line, column, value: shorten(value, 40) });
     },
     /** The file has other rows of this order: what becomes of them says what is known of it. */
-    keeps: (number: string): void => void lines.delete(number),
+    keeps: (number: string): void => void rows.delete(number),
     sent,
     /** These orders for the report; undefined when there is nothing to say. */
     reported(found: readonly LeftOutOrder[]): LeftOutOrders | undefined {
       if (found.length === 0 && !isFull) return undefined;
-      return { orders: found.length, first: found.slice(0, LISTED), ...(isFull && { incomplete: true }) };
+      return { orders: found.length, first: rareFirst(found).slice(0, LISTED), ...(isFull && { incomplete: true }) };
     },
   };
 }
 
+/** Those with a rare value first: a few that were canceled are not behind all that were delivered. */
+function rareFirst(found: readonly LeftOutOrder[]): LeftOutOrder[] {
+  const times = new Map<string, number>();
+  const because = ({ column, value }: LeftOutOrder) => JSON.stringify([column, value]);
+  for (const one of found) times.set(because(one), (times.get(because(one)) ?? 0) + 1);
+  return found.toSorted((a, b) => (times.get(because(a)) ?? 0) - (times.get(because(b)) ?? 0));
+}
+
 /** What a person has to know: nothing else names these orders, and their supplier delivers them. */
 export function leftOutTexts({ orders: number, first, incomplete }: LeftOutOrders): string[] {
-  const named = first.slice(0, NAMED).map(({ purchaseOrderNumber, line, state }) => {
-    return `${purchaseOrderNumber} (line ${line}${state === 'accepted' ? '' : ', in progress'})`;
+  const named = first.slice(0, NAMED).map(({ purchaseOrderNumber, line, state, column, value }) => {
+    const because =
+      column === undefined || value === undefined ? '' : `, ${shorten(column, 40)} ${JSON.stringify(value)}`;
+    return `${purchaseOrderNumber} (line ${line}${because}${state === 'accepted' ? '' : ', in progress'})`;
   });
   const more = number > named.length ? ` and ${count(number - named.length)} more` : '';
   const [was, them, they] = number === 1 ? ['was', 'it', 'it is'] : ['were', 'them', 'they are'];

@@ -106,7 +106,7 @@ it('check --preview names them, also one that only the list of the API has', asy
   await writeFile(path.join(place.folder, 'next.csv'), `${HEAD}${rows.join('\n')}\n`);
   const { out } = await place.run(['check', '--preview', 'next.csv']);
   expect(out).toContain(
-    '2 orders that skipWhere or onlyWhere left out were accepted earlier: B-1 (line 2), B-3 (line 5). po-sync',
+    '2 orders that skipWhere or onlyWhere left out were accepted earlier: B-1 (line 2, STATUS "90"), B-3 (line 5, STATUS "90"). po-sync',
   );
   const { files } = JSON.parse((await place.run(['check', '--preview', '--json', 'next.csv'])).out);
   expect(files[0].preview.leftOut.orders).toBe(2);
