@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
+import { withoutStop } from '../core/format.ts';
+import { RIGHTS_REMEDY } from './rights.ts';
 
 // When a connection that would wait for Redis forever ends.
 
@@ -111,9 +113,26 @@ async function runOf(redis: Pick<Redis, 'info'>): Promise<string | undefined> {
   return run === undefined ? undefined : `${run} ${history ?? ''}`;
 }
 
-/** The error of a command whose connection ended, as PoSyncError `redis-unreachable`; any other error unchanged. */
+/** What Redis answers to a command that it does not carry out, and what a person does about it. */
+const REPLIES: [RegExp, remedy: string][] = [
+  [/\bNOPERM\b/, RIGHTS_REMEDY],
+  [/\bOOM\b/, 'Free memory, or raise maxmemory (docs/operations/redis.md).'],
+  [/\bMISCONF\b/, 'Redis cannot write its data: its log and the free space of its disk say why.'],
+];
+
+/**
+ * The error of a command whose connection ended, as PoSyncError `redis-unreachable`, or that Redis refused, as `redis-refused`;
+ * any other error unchanged.
+ */
 export function explainLoss(thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || thrown.message !== CONNECTION_ENDED) return thrown;
+  if (!(thrown instanceof Error) || thrown instanceof PoSyncError) return thrown;
+  const remedy = REPLIES.find(([reply]) => reply.test(thrown.message))?.[1];
+  if (remedy !== undefined && thrown.name === 'ReplyError')
+    return new PoSyncError('redis-refused', `Redis refuses a command: ${withoutStop(thrown.message)}.`, {
+      remedy,
+      cause: thrown,
+    });
+  if (thrown.message !== CONNECTION_ENDED) return thrown;
   return new PoSyncError('redis-unreachable', 'Redis was lost while the command ran, and did not come back in time.', {
     remedy: 'Run the command again when Redis answers; po-sync doctor shows whether it does.',
     cause: thrown,

@@ -100,7 +100,7 @@ it('a command waits for a server that is there and does not answer yet', async (
   await redis.quit();
 });
 
-describe('a command that loses its connection', () => {
+describe('a command that loses its connection or is refused', () => {
   const errorOf = (asked: Promise<unknown>) => asked.then(() => undefined, explainLoss);
 
   it('ends with redis-unreachable when Redis stays away', async () => {
@@ -109,6 +109,15 @@ describe('a command that loses its connection', () => {
     await own.kill();
     expect(await errorOf(redis.get(key))).toMatchObject({ code: 'redis-unreachable' });
     expect(redis.status).toBe('end');
+  });
+
+  it('ends with redis-refused and a remedy when its user lacks a right', async () => {
+    await admin.call('ACL', 'SETUSER', 'partly', 'on', '>pw', '~*', '+@all', '-hscan');
+    const redis = await connectRedis(server.adminUrl.replace('//', '//partly:pw@'), { probe });
+    const error = await errorOf(redis.hscan(key, '0'));
+    await redis.quit();
+    expect(error).toMatchObject({ code: 'redis-refused', message: expect.stringContaining('hscan') });
+    expect(error).toMatchObject({ remedy: expect.stringContaining('docs/operations/redis.md') });
   });
 
   it('ends with redis-unreachable when Redis stays a replica', async () => {
