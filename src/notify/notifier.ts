@@ -100,7 +100,8 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
     (await pausesBefore(deps)).find((one) => one.code === code) ?? {};
   if (isKnown || at - since < (code === OPERATOR ? SHORTEST_PAUSE.operator : least)) return;
   if (!(await begins(`${which}${since}`, deps))) return;
-  if (code !== OPERATOR) await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, `${times + 1}:${at}`);
+  if (code !== OPERATOR && !isOther)
+    await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, `${times + 1}:${at}`);
   send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
 }
 

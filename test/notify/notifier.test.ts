@@ -204,6 +204,22 @@ describe('a pause', () => {
     expect(new Set(two.sent.map(({ since }) => since)).size).toBe(1);
   });
 
+  it('that an operator interrupts counts once: its end does not say that such pauses repeat', async () => {
+    await two.breaker.trip('http-503', 'the API is away');
+    two.pass(11_000);
+    await two.look();
+    await two.breaker.hold('operator', 'paused by mia');
+    two.pass(3_000);
+    await two.look();
+    await two.breaker.release('operator');
+    two.pass(11_000);
+    await two.look();
+    await two.breaker.reset();
+    await two.look();
+    expect(two.sent.map(({ kind, code }) => code ?? kind)).toEqual(['http-503', 'operator', 'http-503', 'resumed']);
+    expect(two.sent.at(-1)?.text).toBe('Delivery to staging resumed.');
+  });
+
   it('that ends automatically is reported after that of an operator has ended, with nothing to do', async () => {
     await two.breaker.hold('operator', 'paused by mia');
     two.pass(3_000);
