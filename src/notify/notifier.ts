@@ -96,12 +96,11 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const isOther = before.length > 0 && !needsPerson(pause);
   const which = needsPerson(pause) ? `${PERSON}${code}:` : isOther ? 'paused:ends:' : 'paused:';
   const isKnown = reported.some((field) => field.startsWith(which));
-  const { times = 0, least = SHORTEST_PAUSE.automatic } =
-    (await pausesBefore(deps)).find((one) => one.code === code) ?? {};
-  if (isKnown || at - since < (code === OPERATOR ? SHORTEST_PAUSE.operator : least)) return;
-  if (!(await begins(`${which}${since}`, deps))) return;
-  if (code !== OPERATOR && !isOther)
-    await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, `${times + 1}:${at}`);
+  const last = (await pausesBefore(deps)).find((one) => one.code === code);
+  const shortest = code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
+  if (isKnown || at - since < shortest || !(await begins(`${which}${since}`, deps))) return;
+  const count = code === OPERATOR || isOther ? undefined : `${(last?.times ?? 0) + 1}:${at}`;
+  if (count !== undefined) await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, count);
   send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
 }
 

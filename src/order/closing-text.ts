@@ -59,15 +59,22 @@ function endText({ by, who, batch, file = batch }: End): string {
   return `${closingWord(by)}${file === undefined ? '' : ` in ${file}`}${who === undefined ? '' : ` by ${who}`}`;
 }
 
-/** The same as an event of an order's history, with the batches. `isEndShown`: another event says how it ended. */
-export function closedAsEvent({ waitsIn, number, end, ...closed }: Closed, isEndShown: boolean): string {
+/**
+ * The same as an event of an order's history, with the batches. `isEndShown`: another event says how it ended; `its`: the
+ * dead letter, with its file where several have one.
+ */
+export function closedAsEvent(
+  { waitsIn, number, end, ...closed }: Closed,
+  isEndShown: boolean,
+  its = 'its dead letter',
+): string {
   const waits = `its rows came back${inFile(end ?? closed)} and still wait in batch ${waitsIn}`;
   if (waitsIn !== undefined && end === undefined) return waits;
   const as = number ? ` as ${number}` : '';
   // A new dead letter replaced it, unless its rows were settled in that file.
   const again = end !== undefined && end.batch !== closed.batch ? ', where they needed a person again' : '';
   const back = `its rows came back${inFile(closed)}, batch ${closed.batch}${as}${again}`;
-  const first = closed.by === 'fixed' ? back : `its dead letter was closed: ${endInBatch(closed)}${as}`;
+  const first = closed.by === 'fixed' ? back : `${its} was closed: ${endInBatch(closed)}${as}`;
   const last = waitsIn === undefined ? end && !isEndShown && endInBatch(end) : waits;
   return `${first}${last ? `; then ${last}` : ''}`;
 }

@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../core/clock.ts';
 import { PoSyncError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
-import { RIGHTS_REMEDY } from './rights.ts';
 
 // When a connection that would wait for Redis forever ends.
 
@@ -112,6 +111,8 @@ async function runOf(redis: Pick<Redis, 'info'>): Promise<string | undefined> {
   const [run, history] = [/^run_id:(\S+)/m.exec(info)?.[1], /^master_replid:(\S+)/m.exec(info)?.[1]];
   return run === undefined ? undefined : `${run} ${history ?? ''}`;
 }
+
+export const RIGHTS_REMEDY = 'Give it all rights that docs/operations/redis.md lists.';
 
 /** What Redis answers to a command that it does not carry out, and what a person does about it. */
 const REPLIES: [RegExp, remedy: string][] = [

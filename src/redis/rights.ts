@@ -1,5 +1,6 @@
 import { PoSyncError } from '../core/errors.ts';
 import type { Redis } from './connect.ts';
+import { RIGHTS_REMEDY } from './connection-end.ts';
 
 /**
  * The commands on data that po-sync and BullMQ send or run in scripts. Those of a connection are not among them: where one
@@ -42,8 +43,6 @@ export async function requireRights(redis: Redis, key: string): Promise<void> {
     facts: { missing: missing.join(' ') },
   });
 }
-
-export const RIGHTS_REMEDY = 'Give it all rights that docs/operations/redis.md lists.';
 
 /** At most five names: a user without the right to a key misses all. */
 export function commandsText(names: readonly string[]): string {

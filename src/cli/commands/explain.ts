@@ -2,8 +2,6 @@ import { type Config, mappingFor } from '../../config/config.ts';
 import { counted, outcomeWord, stamp } from '../../core/format.ts';
 import type { PastAttempt } from '../../ledger/entry.ts';
 import { attemptsOf } from '../../ledger/operator-actions.ts';
-import { checkList } from '../../operate/delivery/api-list.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
 import {
   type Appearance,
   firstLine,
@@ -28,14 +26,14 @@ import { findInFile } from '../../operate/orders/find-in-file.ts';
 import { readContent } from '../../operate/orders/order-content.ts';
 import { actionText, answerLines, changeTexts, closedAsEvent } from '../../order/closing-text.ts';
 import type { Closed, DeadLetter } from '../../order/dead-letter.ts';
-import { digestOf } from '../../order/digest.ts';
 import { placeText } from '../../order/fixing.ts';
-import { byArticle, type Item, itemsIn, type Order } from '../../order/order.ts';
+import { byArticle, type Order } from '../../order/order.ts';
 import { problemText } from '../../order/record.ts';
 import { type CommonArgs, openOperatorContext } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { type Format, formatOf, hanging, printable, printJson, type Tone } from '../terminal/print.ts';
 import { createAdvice } from './advice.ts';
+import { type AtApi, atApiLines, itemTexts, readListed } from './listed-items.ts';
 import { nextStep, placeOf, twiceOf } from './next-step.ts';
 
 /** `explain ORDER`: its history; with `--list`, also what the API's list has now. PoSyncError `order-unknown`. */
@@ -56,29 +54,6 @@ export async function explainCommand(
     shell.out(orderHistoryText(history, { config, now, atApi, ...placeOf(config), ...formatOf(shell) }));
   }
   return 0;
-}
-
-/** What the API's list has of an order now; `trouble`: why it could not be read. `items` may be left out by the list. */
-type AtApi = { trouble: string } | { listed: boolean; items?: Item[] };
-
-async function readListed(order: string, context: OperatorContext, { env }: Shell): Promise<AtApi> {
-  const { listed, trouble = 'it ended too early' } = await checkList(new Set([order]), context, env);
-  if (listed === undefined) return { trouble };
-  const { items } = listed.get(order) ?? {};
-  return { listed: listed.has(order), ...(items && { items }) };
-}
-
-/** The items that the API has, below those of the file. */
-function atApiLines(atApi: AtApi | undefined, { content, appearances }: OrderHistory): string[] {
-  if (atApi === undefined) return [];
-  if ('trouble' in atApi) return [`  The API's list could not be read: ${printable(atApi.trouble)}.`];
-  if (!atApi.listed) return ["  The API's list does not show this order now."];
-  const { items } = atApi;
-  if (items === undefined) return ["  The API's list shows this order now, without its items."];
-  const own = content?.items ?? itemsIn(appearances.find(isWaiting)?.deadLetter?.payload);
-  const isSame = digestOf({ items }) === digestOf({ items: [...own] });
-  const same = own.length === 0 ? '' : isSame ? ', the same items as in the file' : ', other items than in the file';
-  return [`  The API's list shows it now${same}:`, ...itemTexts(items).map((text) => `    ${printable(text)}`)];
 }
 
 type TextSetting = Format & Parameters<typeof nextStep>[1] & { atApi?: AtApi | undefined; config?: Config };
@@ -140,19 +115,12 @@ function stateOf(history: OrderHistory): [Tone, string] {
   }
 }
 
-const ITEMS_SHOWN = 20;
-
 /** The items, by article as both contents of a conflict; those not from the ledger with their origin, or why there are none. */
 function contentOf({ content, state }: OrderHistory): string[] {
   if (content === undefined) return [];
   const { status, items = [], message } = content;
   const texts = itemTexts(state === 'conflict' ? byArticle(items) : items);
   return (status === 'ledger' ? texts : [...texts, message]).map((text) => `  ${printable(text)}`);
-}
-
-function itemTexts(items: readonly Item[]): string[] {
-  const shown = items.slice(0, ITEMS_SHOWN).map(({ articleCode, quantity }) => `${quantity} × ${articleCode}`);
-  return items.length > shown.length ? [...shown, `… and ${items.length - shown.length} more`] : shown;
 }
 
 /** In chronological order; simultaneous events are in the sequence in which they happen to an order. */
@@ -186,7 +154,7 @@ function takenEvent(appearance: Appearance, { content }: OrderHistory): HistoryE
   return { at: Date.parse(startedAt), text: `in ${file} (source ${source})${where}, batch ${batch}${handedIn(by)}` };
 }
 
-function outcomeEvents({ startedAt, result, deadLetter }: Appearance, history: OrderHistory): HistoryEvent[] {
+function outcomeEvents({ startedAt, file, result, deadLetter }: Appearance, history: OrderHistory): HistoryEvent[] {
   const { appearances: all, operatorActions } = history;
   const { outcome, attempts, message } = result;
   const [at, takenAt] = [outcomeAt(result, operatorActions), Date.parse(startedAt)];
@@ -199,7 +167,10 @@ function outcomeEvents({ startedAt, result, deadLetter }: Appearance, history: O
   const text = `${outcomeWord(outcome)}${times}${reason}`;
   // The file repeats an order that had this outcome before it came.
   const event = deadLetter && at < takenAt ? { at: takenAt, text: `not sent: already ${text}` } : { at, text, ...more };
-  return [event, ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), all)] : [])];
+  return [
+    event,
+    ...(deadLetter?.closed ? [closedEvent(deadLetter.closed, placeText(deadLetter.location), { file, all })] : []),
+  ];
 }
 
 /** `ofAttempt`: the dead letter has the last answer, which may be that of a later attempt. */
@@ -219,11 +190,19 @@ function itemsText(content: unknown): string {
   return itemTexts(byArticle(items)).join(', ');
 }
 
-function closedEvent(closed: Closed, place: string, all: readonly Appearance[]): HistoryEvent {
+function closedEvent(
+  closed: Closed,
+  place: string,
+  { file, all }: { file: string; all: readonly Appearance[] },
+): HistoryEvent {
   const more = changeTexts(closed.changes, place);
   // The file that brought them back shows its own end.
   const isShown = all.some(({ deadLetter }) => deadLetter?.closed?.at === closed.end?.at);
-  return { at: Date.parse(closed.at), text: closedAsEvent(closed, isShown), ...(more.length > 0 && { more }) };
+  // People discard each one apart.
+  const isOne =
+    closed.by !== 'discarded' || all.filter(({ deadLetter }) => deadLetter?.closed?.by === 'discarded').length < 2;
+  const text = closedAsEvent(closed, isShown, isOne ? undefined : `its dead letter of ${file}`);
+  return { at: Date.parse(closed.at), text, ...(more.length > 0 && { more }) };
 }
 
 function attemptEvent({ attempt, at, message, httpStatus }: PastAttempt): HistoryEvent {

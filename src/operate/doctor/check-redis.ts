@@ -5,8 +5,9 @@ import { environmentOf } from '../../intake/environment-marker.ts';
 import { willNoticeLoss } from '../../ledger/environment-ledger.ts';
 import { createLookup } from '../../ledger/ledger.ts';
 import type { Redis } from '../../redis/connect.ts';
+import { RIGHTS_REMEDY } from '../../redis/connection-end.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { commandsText, missingRights, RIGHTS_REMEDY } from '../../redis/rights.ts';
+import { commandsText, missingRights } from '../../redis/rights.ts';
 import { isWithoutLedger, requireFormat } from '../../redis/store.ts';
 import { type Finding, failure } from './finding.ts';
 

@@ -131,6 +131,37 @@ it('a dead letter that was settled twice names its second end once, where the fi
   );
 });
 
+it('dead letters of several files that a person discarded are named by their files', () => {
+  const result = { line: 2, purchaseOrderNumber: 'PO-1', outcome: 'invalid', attempts: 0, at: AT } as const;
+  const letterOf = (file: string, at: string) => ({
+    batch: file,
+    source: 'erp',
+    file,
+    startedAt: AT,
+    result: { ...result, code: 'empty', message: 'is empty' },
+    deadLetter: {
+      purchaseOrderNumber: 'PO-1',
+      kind: 'invalid' as const,
+      stage: 'validation' as const,
+      code: 'empty',
+      message: 'is empty',
+      signature: 'empty',
+      attempts: 0,
+      firstAt: AT,
+      lastAt: AT,
+      location: { line: 2 },
+      closed: { at, by: 'discarded' as const, who: 'root' },
+    },
+  });
+  const [a, b] = [letterOf('a.json', '2026-11-21T07:20:00Z'), letterOf('b.json', '2026-11-21T07:20:00Z')];
+  const both = shown({ ...base, state: 'nothing', appearances: [a, b] });
+  for (const file of ['a.json', 'b.json'])
+    expect(both).toContain(`2026-11-21 07:20:00 UTC  its dead letter of ${file} was closed: discarded by root\n`);
+  expect(shown({ ...base, state: 'nothing', appearances: [a] })).toContain(
+    '  its dead letter was closed: discarded by',
+  );
+});
+
 it('both contents of a conflict are in the order of their articles', () => {
   const result = {
     line: 2,
