@@ -5,8 +5,11 @@ import path from 'node:path';
 import type { InboxSource, Source } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../core/errors.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import { fileNameTrouble, fileRenamed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
+import type { ClaimedFile } from '../order/batch.ts';
+import { PROCESSING } from './claim.ts';
 import { environmentOf, requireOwnInbox } from './environment-marker.ts';
 import { folderError, OWN_FOLDERS, refuseLinkedFolders } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
@@ -112,4 +115,13 @@ function readableName(name: Buffer): string {
 
 function percentEncoded(byte: number): string {
   return byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`;
+}
+
+/** The files of batches that are not read to their end, where they are not among those that are present. */
+export async function missingClaims(inboxes: InboxSource[], present: Set<string>, { underWay }: Batches) {
+  const unread = (await underWay()).filter(({ batch, state }) => state === 'reading' && !present.has(batch));
+  return unread.flatMap(({ batch, source, kind, name }): ClaimedFile[] => {
+    const inbox = inboxes.find((one) => kind === 'inbox' && one.name === source);
+    return inbox ? [{ batch, source, kind, name, path: path.join(inbox.path, PROCESSING, batch, name) }] : [];
+  });
 }

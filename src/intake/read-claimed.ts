@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
-import { createSemaphore } from '../core/semaphore.ts';
+import { createSemaphore, createTurns } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
 import { batchTakenUp, batchTrouble } from '../log/events/batch.ts';
@@ -13,12 +13,14 @@ import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
-import { claimFile, PROCESSING } from './claim.ts';
+import { claimFile } from './claim.ts';
 import type { ExportVersions } from './export-versions.ts';
 import { createRetryGaps, type RetryGaps } from './offers.ts';
 
 /** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
 export const FILES = 16;
+/** How long the next version of an export waits for the one before, which a pause may keep. Milliseconds. */
+const TURN = 60_000;
 
 export type ReadingDeps = {
   batches: Batches;
@@ -39,7 +41,7 @@ export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
 /** Creates the reader of claimed files: claims, reads, and resumes what a daemon left unread. */
 export function createClaimedFileReader(deps: ReaderDeps) {
   const { batches, clock, log, stopping } = deps;
-  const slots = createSemaphore(FILES);
+  const slots = createSlots(clock);
   const inProgress = new Map<string, Promise<void>>();
   const gaps = createRetryGaps(clock);
   const read = readingOf(deps, gaps);
@@ -50,7 +52,7 @@ export function createClaimedFileReader(deps: ReaderDeps) {
   }
 
   function readInSlot(file: ClaimedFile, claimedAt: number, isNew = () => false): void {
-    const reading = slots.hold(() => read(file, claimedAt, isNew()));
+    const reading = slots.holdFor(file, () => read(file, claimedAt, isNew()));
     track(file.batch, reading);
   }
 
@@ -58,7 +60,7 @@ export function createClaimedFileReader(deps: ReaderDeps) {
     /** Reads the copy of an export, or a file that was submitted. */
     async readCopy(copy: ClaimedFile): Promise<void> {
       const madeIn = batches.epoch();
-      // While it waits for a slot, another daemon may read it, and Redis may forget that.
+      // While it waits for its turn, another daemon may read it, and Redis may forget that.
       readInSlot(copy, clock.now(), () => batches.epoch() === madeIn);
     },
     /** Resolves when the file is claimed by any daemon; reading continues in the background. */
@@ -89,13 +91,21 @@ export function createClaimedFileReader(deps: ReaderDeps) {
       readInSlot(file, claimedAt);
     },
     /** Forgets the failures of all other batches. */
-    keepOnly: (batchNames: ReadonlySet<string>): void => gaps.keepOnly(batchNames),
+    keepOnly: gaps.keepOnly,
     /** Number of files being read now. */
     count: (): number => inProgress.size,
     async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all(inProgress.values());
     },
   };
+}
+
+function createSlots(clock: Clock) {
+  const { hold } = createSemaphore(FILES);
+  const inTurn = createTurns(clock, TURN);
+  const holdFor = ({ kind, source }: ClaimedFile, task: () => Promise<void>) =>
+    kind === 'export' ? inTurn(source, () => hold(task)) : hold(task);
+  return { hold, holdFor };
 }
 
 function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
@@ -117,13 +127,4 @@ function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: R
 
 async function exists(path: string): Promise<boolean> {
   return (await access(path).catch(() => 'missing')) === undefined;
-}
-
-/** The files of batches that are not read to their end, where they are not among those that are present. */
-export async function missingClaims(inboxes: InboxSource[], present: Set<string>, { underWay }: Batches) {
-  const unread = (await underWay()).filter(({ batch, state }) => state === 'reading' && !present.has(batch));
-  return unread.flatMap(({ batch, source, kind, name }): ClaimedFile[] => {
-    const inbox = inboxes.find((one) => kind === 'inbox' && one.name === source);
-    return inbox ? [{ batch, source, kind, name, path: join(inbox.path, PROCESSING, batch, name) }] : [];
-  });
 }

@@ -10,9 +10,9 @@ import { markInboxes } from './environment-marker.ts';
 import { createExport } from './export.ts';
 import { createExportVersions, type ExportVersions } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
-import { createInbox } from './inbox.ts';
+import { createInbox, missingClaims } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
-import { type ClaimedFileReader, createClaimedFileReader, missingClaims, type ReadingDeps } from './read-claimed.ts';
+import { type ClaimedFileReader, createClaimedFileReader, type ReadingDeps } from './read-claimed.ts';
 import type { Watch } from './watch.ts';
 import { openWebExport, storedValidators } from './web-export.ts';
 
