@@ -143,13 +143,13 @@ return format`;
 
 /**
  * Gives the ledger the format of this version, unless the program only reads. Call it about once a second: a newer version
- * may start at any time. Throws PoSyncError `ledger-newer`.
+ * may start at any time. Returns the format that it had and that of this version. Throws PoSyncError `ledger-newer`.
  */
-export async function requireFormat({ redis, keys }: Pick<Store, 'redis' | 'keys'>, reads = false): Promise<void> {
+export async function requireFormat({ redis, keys }: Pick<Store, 'redis' | 'keys'>, reads = false) {
   const { identity } = keys;
   const found = reads ? redis.hget(identity, 'format') : redis.eval(RAISE, 1, identity, LEDGER_FORMAT);
   const format = Number((await found) ?? 0);
-  if (format <= LEDGER_FORMAT) return;
+  if (format <= LEDGER_FORMAT) return { format, ours: LEDGER_FORMAT };
   throw new PoSyncError(
     'ledger-newer',
     `A newer version of po-sync writes this ledger (format ${format}; this version reads ${LEDGER_FORMAT}).`,

@@ -92,6 +92,9 @@ it('a newer ledger format ends an older daemon with 1 under load, but a command 
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, 600);
   expect(await run(place, newFormat, ['status']).ended).toMatchObject({ code: 0 });
+  expect((await run(place, THIS, ['doctor']).ended).out).toMatch(/^ok +ledger format +1, as this version writes it$/m);
+  const wouldConvert = /^warn +ledger format +1; a daemon of this version converts it to 2, and older versions do not/m;
+  expect((await run(place, newFormat, ['doctor']).ended).out).toMatch(wouldConvert);
   await until('a third of the work', () => countOf(place.events, 'stored') > 200);
   await using newer = run(place, newFormat, ['start']);
   expect(await older.ended).toMatchObject({

@@ -61,14 +61,8 @@ function versionFinding(facts: ReadonlyMap<string, string>): Finding {
 
 function roleFinding(facts: ReadonlyMap<string, string>): Finding[] {
   if (facts.get('role') !== 'slave') return [];
-  return [
-    {
-      check: 'Redis role',
-      state: 'fail',
-      message: 'is a replica, which cannot be written',
-      remedy: 'Set redis.url to the primary.',
-    },
-  ];
+  const message = 'is a replica, which cannot be written';
+  return [{ check: 'Redis role', state: 'fail', message, remedy: 'Set redis.url to the primary.' }];
 }
 
 function clusterFinding(facts: ReadonlyMap<string, string>, isCluster: boolean): Finding[] {
@@ -238,8 +232,14 @@ export async function checkRestored(place: Place, config: Config): Promise<Findi
   return [{ check: 'ledger', state: 'warn', message, remedy: 'Nothing is to be repaired: start the daemon.' }];
 }
 
-/** A start refuses a ledger that a newer version writes. */
+/** A start refuses a ledger that a newer version writes, and converts one of an older version: no older one starts then. */
 export async function checkFormat(place: Place): Promise<Finding[]> {
-  const error = await requireFormat(place, true).catch((thrown: unknown) => toError(thrown));
-  return error === undefined ? [] : [failure('ledger', error)];
+  const found = await requireFormat(place, true).catch(toError);
+  if (found instanceof Error) return [failure('ledger', found)];
+  if (await isNew(place)) return [];
+  const { format, ours } = found;
+  const ok = { check: 'ledger format', state: 'ok', message: `${format}, as this version writes it` } as const;
+  if (format === ours) return [ok];
+  const message = `${format}; a daemon of this version converts it to ${ours}, and older versions do not start then`;
+  return [{ ...ok, state: 'warn', message, remedy: 'Make a backup before you start this version.' }];
 }
