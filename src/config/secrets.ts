@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import { nearest } from './problem.ts';
 import { type FoundSecret, readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
 import { isWebAddress } from './source-schema.ts';
-import { ADMIN_TOKENS, misspeltVariables, type Variables, variablePrefix } from './variables.ts';
+import { ADMIN_TOKENS, misspeltVariables, REDIS_VARIABLES, type Variables, variablePrefix } from './variables.ts';
 
 /** The credentials of the chosen environment (API part 5). */
 export type Secrets = {
@@ -61,9 +61,7 @@ export async function loadRedisSecrets(
 ): Promise<{ credentials: RedisSecrets; warnings: readonly string[] }> {
   const given = withoutEmpty(env);
   const [username, password, sentinelPassword, passphrase] = await Promise.all(
-    ['USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map((what) =>
-      readSecret(`PO_SYNC_REDIS_${what}`, given, read),
-    ),
+    REDIS_VARIABLES.map((name) => readSecret(name, given, read)),
   );
   return {
     credentials: {

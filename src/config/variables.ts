@@ -19,6 +19,11 @@ export const ADMIN_TOKENS = {
   metrics: 'PO_SYNC_METRICS_TOKEN',
 } as const;
 
+/** The variables of a Redis with a login, and of its certificate: few need them. */
+export const REDIS_VARIABLES = ['USERNAME', 'PASSWORD', 'SENTINEL_PASSWORD', 'TLS_PASSPHRASE'].map(
+  (what) => `PO_SYNC_REDIS_${what}`,
+);
+
 /** The prefix of an environment's variables, such as `PO_SYNC_STAGING`; characters that are not letters or digits become `_`. */
 export function variablePrefix(environment: string): string {
   return `PO_SYNC_${environment.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;

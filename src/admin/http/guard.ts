@@ -117,7 +117,9 @@ function createOriginCheck(host: string, publicUrl: string | undefined) {
       return refused('foreign-host', foreignHost(headers.host, outside?.host), HOST_REMEDY);
     }
     if (bearerOf(headers) === undefined && isForeign(request)) {
-      return refused('foreign-origin', 'The request comes from a page of another origin.', ORIGIN_REMEDY);
+      const from = headers.origin ?? headers['sec-fetch-site'];
+      const why = from === undefined ? 'has no token and comes from no page' : 'comes from a page of another origin';
+      return refused('foreign-origin', `The request ${why}.`, ORIGIN_REMEDY);
     }
     return undefined;
   };

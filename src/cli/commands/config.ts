@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { configJsonSchema } from '../../config/schema.ts';
 import { redactedConfig, showConfig } from '../../config/show.ts';
-import { ADMIN_TOKENS, type Variables, variablePrefix } from '../../config/variables.ts';
+import { ADMIN_TOKENS, REDIS_VARIABLES, type Variables, variablePrefix } from '../../config/variables.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import type { Shell } from '../shell.ts';
 import { printable } from '../terminal/print.ts';
@@ -32,7 +32,9 @@ function variablesOf(environments: readonly string[], env: Variables): Record<st
   const credentials = environments
     .map(variablePrefix)
     .flatMap((prefix) => [`${prefix}_CLIENT_ID`, `${prefix}_CLIENT_SECRET`]);
-  return Object.fromEntries([...credentials, ...Object.values(ADMIN_TOKENS)].map((name) => [name, stateOf(name, env)]));
+  const redis = REDIS_VARIABLES.filter((name) => env[name] || env[`${name}_FILE`]);
+  const names = [...credentials, ...Object.values(ADMIN_TOKENS), ...redis];
+  return Object.fromEntries(names.map((name) => [name, stateOf(name, env)]));
 }
 
 function stateOf(name: string, env: Variables): string {

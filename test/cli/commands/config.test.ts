@@ -31,6 +31,17 @@ it('show prints a configuration that parses again, and which variables are set',
   expect(out).not.toContain('canary');
 });
 
+it('show lists the login of a Redis where it is set', async () => {
+  expect((await show({})).out).not.toContain('PO_SYNC_REDIS_USERNAME');
+  await using folder = await makeTempFolder();
+  await writeFile(path.join(folder.path, 'po.yaml'), LEAST);
+  const env = { ...ENV, PO_SYNC_REDIS_USERNAME: 'canary', PO_SYNC_REDIS_PASSWORD_FILE: '/run/canary' };
+  const shell = fakeShell({ cwd: folder.path, env });
+  await configShowCommand({ config: 'po.yaml' }, shell);
+  expect(shell.written.out).toContain('#   PO_SYNC_REDIS_USERNAME: set\n#   PO_SYNC_REDIS_PASSWORD: set by a file\n');
+  expect(shell.written.out).not.toContain('canary');
+});
+
 it('show names the file of a secret, and not what is no file: it may be the secret itself', async () => {
   await using folder = await makeTempFolder();
   const file = path.join(folder.path, 'client-secret');
