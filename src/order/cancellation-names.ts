@@ -15,7 +15,7 @@ function lettersOf(name: string): string {
 }
 
 const RECORD =
-  '(?:is|was|are|ist|wurde|est|es|e)?(?:(?:purchase)?order|po|document|(?:line)?item|line|row|record|pos|positions?|bestell(?:ungs?|pos(?:ition)?)?|auftrags?|belegs?|zeilen?|commande|ligne|pedido|linea|ordine|riga|bestelling|regel)?(?:is|was|ist|wurde)?';
+  '(?:is|was|are|ist|wurde|est|es|e)?(?:(?:purchase)?order|po|(?:purchasing)?document|(?:line)?item|line|row|record|pos|positions?|bestell(?:ungs?|pos(?:ition)?)?|auftrags?|belegs?|zeilen?|commande|ligne|pedido|linea|ordine|riga|bestelling|regel)?(?:is|was|ist|wurde)?';
 
 /** Cancelled, deleted, withdrawn. */
 const ENDED =
@@ -30,7 +30,7 @@ const NOUN_TAIL =
 const OF = '(?:date|datum|fecha|data|reason|grund|motif|motivo)(?:of|for|der|die|fur|de|d|di|della|del|la)?';
 
 const DELETION =
-  '(?:loekz|(?:l(?:o|oe)sch(?:ungs)?|deletion|delete|cancel|void)(?:kennzeichen|kz|flag|mark|marker|markierung|vermerk|vormerkung|indicator|reason(?:code)?)|deletion|l(?:o|oe)schung|absagegrund|ablehnungsgrund|abgru|rejectionreason|reasonforrejection)';
+  '(?:loekz|(?:l(?:o|oe)sch(?:ungs)?|deletion|delete|cancel|void)(?:kennzeichen|kz|flag|mark|marker|markierung|vermerk|vormerkung|indicator|reason(?:code)?)|deletion(?:code)?|l(?:o|oe)schung|absagegrund|ablehnungsgrund|abgru|rejectionreason|reasonforrejection)';
 
 const QUANTITY = '(?:quantity|qty|menge|anzahl|st(?:u|ue)ckzahl|quantite|cantidad|quantita|aantal)';
 const TAKEN =

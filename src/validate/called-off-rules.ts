@@ -6,7 +6,7 @@ export type WhyNotWanted = 'ended' | 'notYet' | 'done';
 
 /** Names of a status column, without case, spaces and separators. docs/files.md lists them. */
 export const STATUS_NAME =
-  /status$|^(?:order|document|line|item)?state$|zustand$|^(?:status|statut|[ée]tat|estado|stato)(?:of(?:the)?|der|des|del?(?:la|l['’])?|du|d['’])?(?:(?:purchase)?order|commande|pedido|ordine|bestell(?:ung|ing)|auftrags?|ligne|l[íi]nea|riga|position|text|name|description|bezeichnung)?$/;
+  /status(?:code|value|label)?$|^(?:order|document|line|item)?state$|zustand$|^(?:status|statut|[ée]tat|estado|stato)(?:of(?:the)?|der|des|del?(?:la|l['’])?|du|d['’])?(?:(?:purchase)?order|commande|pedido|ordine|bestell(?:ung|ing)|auftrags?|ligne|l[íi]nea|riga|position|text|name|description|bezeichnung)?$/;
 
 /** Values of a status column, in six languages. docs/files.md lists them. */
 export const STATUS_WORDS: Readonly<Record<WhyNotWanted, readonly string[]>> = {

@@ -32,7 +32,7 @@ export function checkObject(record: ObjectRecord, given: ObjectRules): CheckedOb
   const problems = doubtProblems(record.doubts, place);
   const number = textIn(value, 'purchaseOrderNumber', place, rules, problems);
   stateIn(value, place, rules.mapping, problems);
-  reportSaid(value, '', place, rules, problems);
+  reportSaid(value, undefined, place, rules, problems);
   const items = itemsIn(value, place, rules, problems);
   countsIn(value, place, rules, items, problems);
   nestedIn(value, number, place, rules, problems);

@@ -3,7 +3,7 @@ import { specificNames } from '../config/mapping-schema.ts';
 import { type QuantityText, readJsonQuantity, readQuantity, sourceOfNumber } from '../order/quantity.ts';
 import type { Place, Problem } from '../order/record.ts';
 import { PURCHASE_ORDER } from '../order/record-kind.ts';
-import { trimBlanks } from '../order/text.ts';
+import { plainName, trimBlanks } from '../order/text.ts';
 import { isUncertain, readingsOf } from '../parse/code-pages.ts';
 import { type Found, find, isObject, shown, textOf } from '../parse/find-key.ts';
 import type { LineOf } from '../parse/format.ts';
@@ -88,3 +88,40 @@ export function otherNumber(item: object, mapping: Mapping) {
   const text = textOf(found.value) ?? shown(found.value);
   return isAbsent(found) ? undefined : { found, text, isRead: found === own };
 }
+
+/** Objects that group what belongs to a record: `header`, `audit`, `lifecycle`. */
+const GROUPS =
+  /^(?:(?:order|document)?head(?:er)?|(?:order|document)info|(?:order|document|item|line)?(?:data|details?)|general|kopf(?:daten)?|meta(?:data)?|audit|lifecycle|flags?|node|order|purchaseorder|bestellung|auftrag|beleg|document|dokument)$/;
+/** Of an item, these are those of its article. */
+const OF_ORDER = /^(?:attributes|properties|fields)$/;
+
+/**
+ * Whether what is in an object is about the record: it is a group, the number, the items or the quantity are in it, or it is the element of
+ * XML that is the number, the article or the quantity, with attributes. Those of other elements are about these: `<Price unit="100">`.
+ */
+export function isAboutRecord(
+  name: string,
+  { key, isOrder }: { key: string; isOrder: boolean },
+  mapping: Mapping,
+): boolean {
+  const known = about[isOrder ? 'order' : 'item'].get(mapping) ?? new Map<string, boolean>();
+  about[isOrder ? 'order' : 'item'].set(mapping, known);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const { purchaseOrderNumber, items, articleCode, quantity } = mapping.fields;
+  const [group, own] = [plainName(key).replace(/[-_.]/g, ''), plainName(name)];
+  const has = (names: readonly string[], isOwn: (name: string) => boolean) => names.map(plainName).some(isOwn);
+  const is =
+    // The items are looked at one by one.
+    !has(items, (one) => one === own) &&
+    (GROUPS.test(group) ||
+      (isOrder && OF_ORDER.test(group)) ||
+      has([purchaseOrderNumber, items, quantity].flat(), (one) => one.startsWith(`${own}.`)) ||
+      has([purchaseOrderNumber, articleCode, quantity].flat(), (one) => one === own));
+  if (known.size < MOST_KNOWN && name.length < 100) known.set(name, is);
+  return is;
+}
+
+type Known = WeakMap<Mapping, Map<string, boolean>>;
+const about: Record<'order' | 'item', Known> = { order: new WeakMap(), item: new WeakMap() };
+const MOST_KNOWN = 1_000;

@@ -44,7 +44,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   // The payment, the article or a transfer may be finished while the order is open: only plain words count there.
   [
     'otherStatus',
-    /^(?:pay|zahl|bezahl|finan|paiement|pago|pagamento|betaal|invoic|rechnung|faktur|bill|factur|fattur|credit|kredit|bonit|customer|kunde|client|cliente|klant|supplier|vendor|lieferant|fournisseur|proveedor|fornitore|leverancier|artic|artikel|artículo|product|produkt|material|sku|stock|lager|bestand|inventory|price|preis|user|account|konto|tax|steuer|contract|vertrag|project|projekt|sync|import|export|edi|transfer|übertrag|print|druck|e?mail|api|job|task|system).*(?:status|state|zustand)$/,
+    /^(?:pay|zahl|bezahl|finan|paiement|pago|pagamento|betaal|invoic|rechnung|faktur|bill|factur|fattur|credit|kredit|bonit|customer|kunde|client|cliente|klant|supplier|vendor|lieferant|fournisseur|proveedor|fornitore|leverancier|artic|artikel|artículo|product|produkt|material|sku|stock|lager|bestand|inventory|price|preis|user|account|konto|tax|steuer|contract|vertrag|project|projekt|sync|import|export|edi|transfer|übertrag|print|druck|e?mail|api|job|task|system).*(?:status|state|zustand)(?:code|value|label)?$/,
   ],
   ['status', STATUS_NAME],
   ['type', /type?$|^event(?:name)?$|^(?:beleg|auftrags|bestell|dokument|vorgangs|positions)?art$|^kind$/],
@@ -54,7 +54,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   ],
   [
     'mark',
-    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|inactive|inaktiv|ungültig|hinfällig|archived|donotorder|nichtbestellen|optional|alreadyordered|bereitsbestellt|erledigt|done)\??$/,
+    /^(?:is)?(?:draft|test|testorder|onhold|hold|blocked|gesperrt|superseded|obsolete|inactive|inaktiv|ungültig|hinfällig|archived|donotorder|nichtbestellen|optional|alreadyordered|bereitsbestellt|erledigt|done|returns?(?:item|order|position)|isreturn)\??$/,
   ],
   [
     'release',
@@ -62,7 +62,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   ],
   [
     'unit',
-    /^(?:order|quantity|qty)?(?:units?|uom|unitofmeasure|unitcode)$|^(?:factor|faktor|multiplier|(?:mengen|bestell)?einheit|meins|bstme|me|unité|unidad)$/,
+    /^(?:purchase)?(?:order)?(?:quantity|qty)?(?:units?|uom|unitofmeasure)(?:code)?$|^(?:factor|faktor|multiplier|(?:mengen|bestell)?einheit|meins|menee|bstme|me|unité|unidad)$/,
   ],
   [
     'change',
@@ -101,7 +101,8 @@ const MOST_KNOWN = 1_000;
 
 const plainOf = (name: string) => plainName(name).replace(/[-_.]/g, '');
 
-function kindOf(name: string): Kind | undefined {
+/** What a column or key with this name can say; undefined for any other. */
+export function kindOf(name: string): Kind | undefined {
   if (known.has(name)) return known.get(name);
   const plain = plainOf(name);
   const kind = cancellationKind(name) ?? KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
@@ -111,9 +112,6 @@ function kindOf(name: string): Kind | undefined {
 
 /** Whether a column or key has this name because it has a status, of the order or of something else. */
 export const isStatusName = (name: string): boolean => /^(?:s|otherS)tatus$/.test(kindOf(name) ?? '');
-
-/** Whether a value under a name can say anything. */
-export const canSay = (name: string): boolean => kindOf(name) !== undefined;
 
 /** What a row says in the columns beside its fields; undefined if that is nothing against it. `others`: columns that say something, too. */
 export type SaidInRow = (cells: readonly string[], quantity: string) => SaidInCell | undefined;
@@ -239,7 +237,7 @@ function callsOff(kind: Exclude<Kind, 'unit' | 'change' | 'other' | 'list'>, tex
     case 'sign':
       return /^[-−–]$/.test(text);
     case 'type':
-      return NO_ORDER.test(text.normalize('NFC')) || ENDED.test(text);
+      return NO_ORDER.test(text.normalize('NFC')) || ENDED.test(text) || DELETES.test(text);
     case 'remark':
       return REFUSES.test(text.normalize('NFC')) || beginsWithCallingOff(text);
     case 'status':

@@ -339,6 +339,18 @@ describe('orders that are marked as cancelled', () => {
     [{ cancellation: { date: '2026-03-05', reason: 'no budget' } }, 'cancellation.date'],
     [{ flags: { deleted: true } }, 'flags.deleted'],
     [{ state: { name: 'delivered' } }, 'state.name'],
+    [{ status: { cancelled: true } }, 'status.cancelled'],
+    [{ status: { current: { description: 'Cancelled' } } }, 'status.current.description'],
+    [{ status: [{ code: 'CANCELLED' }] }, 'status.0.code'],
+    [{ statusCode: 'CANCELLED' }, 'statusCode'],
+    [{ header: [{ status: 'CANCELLED' }] }, 'header.0.status'],
+    [{ details: { status: 'CANCELLED' } }, 'details.status'],
+    [{ cancelledBy: { id: 5, email: 'a@example.com' } }, 'cancelledBy.id'],
+    [{ approval: { approved: false } }, 'approval.approved'],
+    [{ comments: ['hello', { text: 'do not order' }] }, 'comments.1.text'],
+    [{ type: 'delete' }, 'type'],
+    [{ PurchasingDocumentDeletionCode: 'L' }, 'PurchasingDocumentDeletionCode'],
+    [{ isReturnsItem: true }, 'isReturnsItem'],
   ])('are not those that say so in an object or a list: %j', async (rest, name) => {
     expect((await ordersIn(array([of('1', rest)]))).orders).toEqual([{ 1: [`2 ${name} called-off`] }]);
     expect((await ordersIn(array([of('1', {}, rest)]))).orders).toEqual([{ 1: [`2 ${name} called-off`] }]);
@@ -350,9 +362,39 @@ describe('orders that are marked as cancelled', () => {
     { status: { code: 'OPEN', id: 5 }, cancellation: { allowed: true, date: null }, flags: { deleted: false } },
     { customer: { status: 'inactive', deleted: true }, payment: { status: { code: 'pending' } } },
     { product: { status: 'inactive' }, statuses: ['open', 'cancelled'], unit: { code: 'PCE' } },
+    { unit: { key: 2, name: 'piece' }, approval: { active: false, approved: null }, status: { deleted: false, id: 5 } },
+    { paymentStatusCode: 'completed', comments: ['hello', 'thanks'], statuses: [{ code: 'cancelled' }] },
     { state: { code: 'BY', name: 'Bavaria' }, a: { b: { c: { status: 'cancelled' } } } },
   ])('are those with %j', async (rest) => {
     expect((await ordersIn(array([of('1', rest, rest)]))).orders).toEqual([order('1', ['A', 1])]);
+  });
+
+  test.each([
+    [{ unit: { code: 'BX', factor: 12 } }, 'unit.factor'],
+    [{ unit: { symbol: 'DZ' } }, 'unit.symbol'],
+    [{ unit: { value: 6, name: 'piece' } }, 'unit.value'],
+    [{ unitOfMeasureCode: 'DZ' }, 'unitOfMeasureCode'],
+    [{ PurchaseOrderQuantityUnit: 'DZN' }, 'PurchaseOrderQuantityUnit'],
+    [{ MENEE: 'DZN' }, 'MENEE'],
+    [{ itemDetail: { unitOfMeasure: 'DZN' } }, 'itemDetail.unitOfMeasure'],
+  ])('are not those with an item in another unit: %j', async (rest, name) => {
+    expect((await ordersIn(array([of('1', {}, rest)]))).orders).toEqual([{ 1: [`2 ${name} other-value`] }]);
+  });
+
+  test('are held once for the only item of a list with the name of a group, and sent where it repeats its quantity', async () => {
+    const fields = { items: 'details' };
+    const detailed = (more: object) => [
+      { purchaseOrderNumber: '1', details: [{ articleCode: 'A', quantity: 2, ...more }] },
+    ];
+    const held = await ordersIn(array(detailed({ status: 'cancelled' })), { fields });
+    expect(held.orders).toEqual([{ 1: ['2 status called-off'] }]);
+    expect((await ordersIn(array(detailed({ newQuantity: 2 })), { fields })).orders).toEqual([order('1', ['A', 2])]);
+  });
+
+  test('are those whose article has attributes that would say something about an order', async () => {
+    const article = { attributes: { type: 'return', unit: 'DZ' }, properties: { status: 'draft' } };
+    expect((await ordersIn(array([of('1', {}, article)]))).orders).toEqual([order('1', ['A', 1])]);
+    expect((await ordersIn(array([of('1', article)]))).orders).toMatchObject([{ 1: { length: 3 } }]);
   });
 
   test('are not those that say so beside a number, a list or a quantity that is deeper', async () => {

@@ -78,7 +78,7 @@ export function createStatusCounts({ reading, mapping }: Pick<Inspection, 'readi
     const state = find(value, mapping.fields.orderState).name;
     const names = Object.keys(value).filter((name) => name !== state && isStatusName(name));
     return names.flatMap((column) => {
-      const [first] = valuesOf(Reflect.get(value, column));
+      const [first] = valuesOf(Reflect.get(value, column), column);
       const name = first?.[0] ? `${column}.${first[0]}` : column;
       return first ? [{ column: name, value: trimBlanks(textOf(first[1]) ?? '') }] : [];
     });

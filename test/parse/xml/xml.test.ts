@@ -46,6 +46,41 @@ describe('XML', () => {
     expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 Qty.unit other-value'] });
   });
 
+  test.each([
+    '<Price unit="100">12.50</Price>',
+    '<Reference type="quote">Q-1</Reference>',
+    '<Supplier status="blocked" active="false">ACME</Supplier>',
+    '<Discount sign="-">10</Discount>',
+    '<Note type="return">hello</Note>',
+  ])(
+    'is sent with the attributes of an element that is not the number, the article or the quantity: %s',
+    async (element) => {
+      const text = TWO.replace('<o:Items>', `${element}<o:Items>`).replace('</o:Item>', `${element}</o:Item>`);
+      expect((await ordersIn(text, NESTED)).orders[0]).toEqual(order('PO-1', ['A & 1', 5]));
+    },
+  );
+
+  test('with a status in an attribute of its element is held', async () => {
+    const text = TWO.replace('<o:Items>', '<Status code="CANCELLED">C</Status><o:Items>');
+    expect((await ordersIn(text, NESTED)).orders[0]).toEqual({ 'PO-1': ['5 Status.code called-off'] });
+  });
+
+  test('that deletes an order, as cXML does, is held', async () => {
+    const cxml = (type: string) =>
+      `<cXML><Request><OrderRequest><OrderRequestHeader orderID="1" type="${type}"/><ItemOut quantity="1"><ItemID><SupplierPartID>A</SupplierPartID></ItemID></ItemOut></OrderRequest></Request></cXML>`;
+    const mapping = {
+      records: 'cXML.Request.OrderRequest',
+      fields: {
+        purchaseOrderNumber: 'OrderRequestHeader.orderID',
+        items: 'ItemOut',
+        articleCode: 'ItemID.SupplierPartID',
+        quantity: 'quantity',
+      },
+    };
+    expect((await ordersIn(cxml('new'), mapping)).orders).toEqual([order('1', ['A', 1])]);
+    expect((await ordersIn(cxml('delete'), mapping)).orders).toEqual([{ 1: ['1 OrderRequestHeader.type called-off'] }]);
+  });
+
   test('may have items directly in the order, flat rows, or one order only', async () => {
     const direct = '<a><b number="1"><Item Article="A" Qty="1"/><Item Article="B" Qty="2"/></b></a>';
     const fields = { ...NESTED.fields, items: 'Item' };
