@@ -59,13 +59,17 @@ export function ownNumberIn(value: object, mapping: Mapping, names: readonly str
 export function listElsewhere(value: object, found: Found, mapping: Mapping): OtherList | undefined {
   if (found.value !== undefined || found.isAmbiguous) return undefined;
   const keyed = keyedIn(value, { path: [], pointer: '' });
-  if (keyed !== undefined) return keyed;
   const all = listsIn(value, { mapping, around: value }, { path: [], pointer: '' });
+  // With a number or other items, the keys are something else, such as dates.
+  const number = textOf(find(value, mapping.fields.purchaseOrderNumber).value) ?? usualNumberIn(value, mapping);
+  const isOther = ({ pointer, isLikeItems }: OtherList) => isLikeItems && !pointer.startsWith(`${keyed?.pointer}/`);
+  if (keyed !== undefined && number === undefined && !all.some(isOther)) return keyed;
   // An order has other lists next to its items, such as deliveries with their own lines.
   const lists = all.some(({ isLikeItems }) => isLikeItems) ? all.map(withoutDeep) : all;
-  const [only, ...others] = lists.filter(({ holds }) => holds === bestOf(lists));
+  const best = lists.filter(({ holds }) => holds === bestOf(lists));
+  const like = best.filter(({ isLikeItems }) => isLikeItems);
+  const [only, ...others] = like.length === 1 ? like : best;
   // With a number and items, it can be an order beside others, such as deliveries.
-  const number = textOf(find(value, mapping.fields.purchaseOrderNumber).value) ?? usualNumberIn(value, mapping);
   const isUnsure = only?.holds === 'orders' && number !== undefined && lists.some(({ holds }) => holds === 'items');
   return others.length === 0 && !isUnsure ? only : undefined;
 }
@@ -87,7 +91,11 @@ function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'poi
   return Object.entries(value).flatMap(([key, inner]): OtherList[] => {
     const own = { path: [...at.path, key], pointer: at.pointer + pointerStep(key) };
     if (isObject(inner)) {
-      const holds = contentOf([inner], given, true);
+      const holds = isHead(inner, given)
+        ? 'objects'
+        : isSplit(inner, given)
+          ? 'orders'
+          : contentOf([inner], given, true);
       if (holds !== 'objects') return [{ ...own, holds }];
       return own.path.length < 3 ? listsIn(inner, given, own) : [];
     }
@@ -95,6 +103,25 @@ function listsIn(value: object, given: Around, at: Pick<OtherList, 'path' | 'poi
     const content: Content = ORDERS.test(plainText(key, '')) ? { holds: 'orders' } : contentOfList(objects, given);
     return objects.length === 0 ? [] : [{ ...own, ...content }];
   });
+}
+
+/** Whether an object has nothing of an order but perhaps its number: its items are next to it. */
+function isHead(value: object, { mapping }: Around): boolean {
+  const all = [value, ...objectsWithin(value)];
+  return !hasUsual(value, mapping) && !all.some((one) => Object.values(one).some(isListOfObjects));
+}
+
+/** Whether an order is in an object, with its number in another one than its items: `{ header: { … }, lines: { line: [ … ] } }`. */
+function isSplit(value: object, { mapping, around }: Around): boolean {
+  const numberIn = (one: object) =>
+    textOf(ownNumberIn(one, mapping, mapping.fields.purchaseOrderNumber).value) || usualNumberIn(one, mapping);
+  if (numberIn(around) || numberIn(value)) return false;
+  const parts = Object.values(value);
+  const isNumber = (one: unknown) => isObject(one) && isHead(one, { mapping, around }) && numberIn(one);
+  return (
+    parts.some(isNumber) &&
+    parts.some((one) => isListOfObjects(one) || (isObject(one) && !isHead(one, { mapping, around })))
+  );
 }
 
 const NUMBER = /^\p{L}{0,3}[-_ ]?\d/u;
@@ -137,7 +164,7 @@ function contentOfList(objects: readonly object[], given: Around): Content {
   if (!isIn && inner.some((one) => usualNumberIn(one, mapping) !== undefined)) return { holds: 'orders', isDeep: true };
   const lists = [...first, ...inner].flatMap((one) => Object.values(one).filter(isListOfObjects));
   const hasItems = lists.some((list) => list.some((one) => isObject(one) && hasUsual(one, mapping)));
-  if (lists.length === 0 || (isLikeItems && !hasItems)) return { holds, isLikeItems };
+  if (lists.length === 0 || (isLikeItems && (!hasItems || isIn))) return { holds, isLikeItems };
   return { holds: hasItems && !isLikeItems && !isIn ? 'orders' : 'either', isDeep: true };
 }
 

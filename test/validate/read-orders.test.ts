@@ -552,6 +552,25 @@ describe('JSON', () => {
     expect(await hintsOf({ orderNo: 'E', data: { list: [{ a: 'X', b: { c: [line] } }] } })).toEqual([undefined, both]);
   });
 
+  test.each([
+    [{ order: { header: { orderNo: 'A' }, lines: { line: [line] } } }, [undefined, recordsOf('order')]],
+    [{ header: { orderNo: 'A' }, body: { lines: [line] } }, ['header.orderNo', 'body.lines']],
+    [{ orderNo: 'A', history: { '2025': { changes: [{ a: 1 }] } }, lines: [line] }, ['orderNo', 'lines']],
+    [{ id: 'A', plan: { '2026-01-01': { slots: [{ a: 1 }] } }, lines: [line] }, ['id', 'lines']],
+    [{ orderNo: 'A', lines: [{ ...line, batches: [{ lot: 'x', qty: 1 }] }] }, ['orderNo', 'lines']],
+    [{ orderNo: 'A', lines: [line], deliveries: [{ id: 'D', lines: [line] }] }, ['orderNo', 'lines']],
+  ])('names what is the number and the items of %j, and nothing else', async (value, names) => {
+    const { orders } = await readText(`${JSON.stringify(value)}\n${JSON.stringify(value)}\n`);
+    const [number, items] = names;
+    const [first] = orders;
+    if (first === undefined || first.valid) throw new Error('expected an order with problems');
+    const hints = first.problems.map(({ message }) => message.split('operator: ')[1]);
+    expect(hints).toEqual([
+      number && expect.stringContaining(`if "${number}" is the order number`),
+      number ? expect.stringMatching(new RegExp(`^if "${items}" is the list of items, name it`)) : items,
+    ]);
+  });
+
   test('names the items of an order that are in an object, also under the name of the mapping', async () => {
     const hint = (name: string) => expect.stringContaining(`if "${name}" is the list of items, name it in fields`);
     expect(await hintsOf([{ id: 'A', attributes: { items: [line] } }])).toEqual([

@@ -2,7 +2,7 @@ import type { Mapping } from '../../config/config.ts';
 import { count } from '../../core/format.ts';
 import type { StatusValues } from '../../operate/orders/check-file.ts';
 import type { Problem } from '../../order/record.ts';
-import { plainName, shorten, trimBlanks } from '../../order/text.ts';
+import { plainName, pointerStep, shorten, trimBlanks } from '../../order/text.ts';
 import { MOST_LOOKED_AT } from '../../parse/format.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
 
@@ -25,7 +25,8 @@ export function createAdvice(mappingOf: MappingOf = () => undefined) {
   const found = new Map<Mapping | undefined, Held>();
   let hasBlank = false;
 
-  function addOne({ field, value }: Problem, source: string): void {
+  function addOne(problem: Problem, source: string): void {
+    const { field, value } = problem;
     const mapping = mappingOf(source);
     const held = found.get(mapping) ?? { sources: new Set(), columns: new Map(), isFinal: false };
     found.set(mapping, held);
@@ -34,7 +35,8 @@ export function createAdvice(mappingOf: MappingOf = () => undefined) {
     const values = held.columns.get(field) ?? new Set();
     held.columns.set(field, values);
     const text = trimBlanks(value);
-    if (values.size < MOST && text !== '' && text.length <= LONGEST) values.add(text);
+    const mayLeaveOut = text !== '' && text.length <= LONGEST && !isInItem(problem, mapping);
+    if (values.size < MOST && mayLeaveOut) values.add(text);
     if (whyNotWanted(field, value) === 'ended') held.isFinal = true;
   }
 
@@ -51,6 +53,17 @@ export function createAdvice(mappingOf: MappingOf = () => undefined) {
       ...(hasBlank ? [FILL_DOWN] : []),
     ],
   };
+}
+
+/** Whether it is of an item in an object: `skipWhere` leaves out orders, and finds no key there. */
+function isInItem({ field, pointer = '' }: Problem, mapping: Mapping | undefined): boolean {
+  const own = field.split('.').map(pointerStep).join('');
+  const at = pointer.endsWith(own) ? pointer.slice(0, pointer.length - own.length) : pointer;
+  const list = /^(.*)\/\d+$/.exec(at)?.[1];
+  if (list === undefined) return false;
+  const ends = (name: string) => plainName(list).endsWith(plainName(name.split('.').map(pointerStep).join('')));
+  const isOfRecords = mapping?.records !== undefined && !/\/\d/.test(list) && ends(mapping.records);
+  return !isOfRecords && (mapping?.fields.items ?? ['items']).some(ends);
 }
 
 const FILL_DOWN =

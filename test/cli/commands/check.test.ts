@@ -264,6 +264,35 @@ First order as it would be sent:
     expect(out.replace(/^called-off: .*$/gm, '')).not.toMatch(/skipWhere|calledOff|mapping/);
   });
 
+  test('offers skipWhere for a status of an order of JSON, and not for one of an item, which it cannot leave out', async () => {
+    const item = { articleCode: 'A', quantity: 1 };
+    const order = (more: object, inItem: object) => [
+      { purchaseOrderNumber: '1', ...more, items: [{ ...item, ...inItem }] },
+    ];
+    const said = { header: { status: 'storniert' } };
+    const files = {
+      'order.json': order(said, {}),
+      'item.json': order({}, said),
+      'list.json': { orders: order({}, said) },
+    };
+    const texts = Object.entries(files).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    const advice = await Promise.all(
+      texts.map(async ([name, text]) => (await check({ [name]: text })).out.match(/^called-off: .*$/gm)),
+    );
+    const send = expect.stringContaining('calledOff: { "header.status": never }');
+    expect(advice).toEqual([
+      [expect.stringContaining('skipWhere: { "header.status": ["storniert"] }'), send],
+      [send],
+      [send],
+    ]);
+    const erp = mappingOf({ records: 'items' });
+    const { out } = await check({ 'a.json': JSON.stringify({ items: files['order.json'] }) }, { source: 'erp' }, [], {
+      ...config,
+      mappings: { erp },
+    });
+    expect(out).toContain('skipWhere: { "header.status": ["storniert"] }');
+  });
+
   test('keeps the rules that the mapping has already in its advice for the operator', async () => {
     const erp = mappingOf({
       skipWhere: { STATUS: ['gesperrt', 'draft'], Plant: 20 },
