@@ -29,6 +29,9 @@ export function tooManyRecords() {
   return unreadable('too-many-records', message, { limit: LIMITS.records }, 'Split the file and drop the parts.');
 }
 
+/** A name without the line breaks that a header may have: a mapping has none, and finds it nevertheless. */
+export const inOneLine = (name: string): string => name.trim().replace(/[\s\p{Cc}]+/gu, ' ');
+
 /** What to write into a mapping so that it reads these names as well, with what it has there. */
 export function fieldsToPaste(found: ReadonlyMap<string, string>, { fields }: Pick<Mapping, 'fields'>): string {
   const isSet = (field: string, names: readonly string[]) => names.length !== 1 || names[0] !== field;
@@ -38,7 +41,7 @@ export function fieldsToPaste(found: ReadonlyMap<string, string>, { fields }: Pi
     ...own.map(([field, names]) => [field, [...names, ...[found.get(field) ?? []].flat()]] as const),
   ]);
   const lines = [...all].map(([field, names]) => {
-    const [first, ...more] = names.map((name) => JSON.stringify(name.trim()));
+    const [first, ...more] = names.map((name) => JSON.stringify(inOneLine(name)));
     return `${field}: ${more.length === 0 ? first : `[${[first, ...more].join(', ')}]`}`;
   });
   const where =

@@ -107,6 +107,15 @@ describe('a table is unreadable', () => {
     expect((await readText(await content, pasted(remedy))).orders).toMatchObject([{ valid: true }]);
   });
 
+  test('with names that have a line break, and what to set for it has none', async () => {
+    const text = '"Bestell\r\nnr";"Artikel\nnr";Menge\nP-1;A;1\n';
+    const { remedy } = await readText(text).catch((error) => error);
+    expect(remedy).toContain(
+      'fields: { purchaseOrderNumber: "Bestell nr", articleCode: "Artikel nr", quantity: "Menge" }',
+    );
+    expect((await readText(text, pasted(remedy))).orders).toMatchObject([{ valid: true }]);
+  });
+
   test.each([
     ['Bestell-Nr.;Artikelnummer;Menge', {}],
     ['Auftragsnummer;Auftrag;Pos.;Art.;Material;Stück;Preis', {}],

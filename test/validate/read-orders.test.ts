@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { createAdvice } from '../../src/cli/commands/advice.ts';
 import { notANumberSentence } from '../../src/order/quantity.ts';
 import { problemOf } from '../../src/validate/problem.ts';
@@ -745,6 +746,15 @@ describe('the message about', () => {
     expect(advice).toBe(
       `called-off: to leave such rows and orders out without a report, add to the mapping: skipWhere: { "${name}": ["${value}"] }`,
     );
+  });
+
+  test('the advice has names and values that a mapping can have: no line breaks, and no name that is cut off', () => {
+    const long = `Status ${'of the order '.repeat(10)}`.trim();
+    expect(adviceFor('DRAFT', 'Order\r\nstatus')[0]).toContain('skipWhere: { "Order status": ["DRAFT"] }');
+    expect(adviceFor('DRAFT', long)[0]).toContain(`skipWhere: { "${long}": ["DRAFT"] }`);
+    expect(adviceFor('storniert\nam 1.12.').join()).not.toContain('skipWhere');
+    const advice = adviceFor('DRAFT', 'Order\nstatus').map((text) => text.slice(text.indexOf('mapping: ') + 9));
+    expect(advice.map((text) => mappingOf(parse(`{ ${text} }`)))).toHaveLength(2);
   });
 
   test('a canceled row names what to do with its order, and the operator gets skipWhere before what sends it', () => {

@@ -4,12 +4,15 @@ import type { StatusValues } from '../../operate/orders/check-file.ts';
 import type { Problem } from '../../order/record.ts';
 import { plainName, pointerStep, shorten, trimBlanks } from '../../order/text.ts';
 import { MOST_LOOKED_AT } from '../../parse/format.ts';
+import { inOneLine } from '../../parse/unreadable.ts';
 import { whyNotWanted } from '../../validate/said-beside.ts';
 
 /** Columns whose advice is shown, and values of each; a file may have any number of them. */
 const MOST = 5;
 /** Longer values are remarks, which seldom occur twice. */
 const LONGEST = 40;
+/** A name that is cut off finds nothing. */
+const LONGEST_NAME = 256;
 
 /** Finds the mapping of a source, where it is known. */
 export type MappingOf = (source: string) => Mapping | undefined;
@@ -35,7 +38,7 @@ export function createAdvice(mappingOf: MappingOf = () => undefined) {
     const values = held.columns.get(field) ?? new Set();
     held.columns.set(field, values);
     const text = trimBlanks(value);
-    const mayLeaveOut = text !== '' && text.length <= LONGEST && !isInItem(problem, mapping);
+    const mayLeaveOut = text !== '' && text.length <= LONGEST && !/\p{Cc}/u.test(text) && !isInItem(problem, mapping);
     if (values.size < MOST && mayLeaveOut) values.add(text);
     if (whyNotWanted(field, value) === 'ended') held.isFinal = true;
   }
@@ -108,7 +111,7 @@ function listed(values: readonly string[]): string {
 }
 
 const quoted = (text: string) => JSON.stringify(text);
-const yamlName = (name: string) => quoted(shorten(name.trim(), 60));
+const yamlName = (name: string) => quoted(shorten(inOneLine(name), LONGEST_NAME));
 
 /** `Status: OFFEN 98 sent and 1 held, erledigt 12 held`. */
 export function statusText({ column, values, more }: StatusValues): string {

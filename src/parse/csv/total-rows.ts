@@ -181,9 +181,9 @@ function isSum(text: string, sums: readonly Sum[], label: Label): boolean {
     if (unread === 0) return isExact && rows >= (label === 'none' ? 2 : 1);
     if (label === 'none') return false;
     if (isExact && rows >= 2) return true;
-    if (label !== 'sure' || rows === 0) return false;
+    if (label !== 'sure') return false;
     if (twice === unread) return isRead(value + point) || isRead(value + comma);
-    return readings.some((reading) => reading > value);
+    return rows > 0 && readings.some((reading) => reading > value);
   });
 }
 

@@ -288,6 +288,13 @@ describe('a totals row', () => {
       },
     );
 
+    test('of which there are only such, that is the sum with one reading is skipped', async () => {
+      const rows = (total: string) => read(['1,A,1.000,5', '2,B,2.000,5', `Total,,${total},10`]);
+      expect((await rows('3.000')).held).toEqual(['2 ambiguous-number', '3 ambiguous-number']);
+      expect((await rows('3')).held).toEqual(['2 ambiguous-number', '3 ambiguous-number']);
+      expect((await rows('4')).held).toHaveLength(3);
+    });
+
     test('that is the sum with none of the readings is held, unless another quantity is not readable', async () => {
       expect((await below('60')).held).toEqual(['2 ambiguous-number', '5 total-row']);
       expect((await below('60', '1,C,1.000,5\n3,D,twelve,5')).held).toEqual(['3 not-a-number', '2 ambiguous-number']);
