@@ -62,7 +62,7 @@ const KINDS: readonly [Kind, RegExp][] = [
   ],
   [
     'unit',
-    /^(?:purchase)?(?:order)?(?:quantity|qty)?(?:units?|uom|unitofmeasure)(?:code)?$|^(?:factor|faktor|multiplier|(?:mengen|bestell)?einheit|meins|menee|bstme|me|unité|unidad)$/,
+    /^(?:purchase)?(?:order)?(?:quantity|qty)?(?:units?|uom|unitofmeasure)(?:code|symbol)?$|^(?:factor|faktor|multiplier|(?:mengen|bestell)?einheit|meins|menee|bstme|me|unité|unidad)$/,
   ],
   [
     'change',

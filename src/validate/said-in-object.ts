@@ -30,7 +30,7 @@ export function reportSaid(
         look(group, `${path}${within.join('.')}.`, pointer + pointerOf(within), depth + 1);
       }
       const said = saidIn(key, one, quantity ?? '');
-      if (said === undefined) continue;
+      if (said === undefined || (depth > 0 && isOfPage(key, inner))) continue;
       const name = path + key;
       if (find(value, rules.mapping.fields.orderState).name === name) continue;
       const field = [name, ...said.steps].join('.');
@@ -47,6 +47,10 @@ export function reportSaid(
 const DEEPEST = 3;
 
 const pointerOf = (steps: readonly string[]) => steps.map(pointerStep).join('');
+
+/** Whether this says that a list is complete, as the answers of Salesforce have it: `{ totalSize: 2, done: true, records: [ … ] }`. */
+const isOfPage = (key: string, value: object): boolean =>
+  /^done$/i.test(key) && Object.values(value).some((one) => Array.isArray(one));
 
 /** An object, or the only one of a list, as some programs write each element of XML. */
 function groupIn(value: unknown): object | undefined {
@@ -69,7 +73,7 @@ function reportCalledOff(value: object, place: Place, { mapping }: ObjectRules, 
 const VALUE = /^(?:code|name|value|wert|text|label|title|type|status|state|key|date|at|on|datum|reason|grund|by)$/;
 /** Also, where only certain words say anything. */
 const IN_WORDS =
-  /^(?:id|current|actual|slug|symbol|(?:short|display)(?:name|value|text|label)?|abbr(?:eviation)?|iso(?:code)?|description|bezeichnung|beschreibung|kurz(?:text|zeichen|bezeichnung))$/;
+  /^(?:id|refname|current|actual|slug|symbol|(?:short|display)(?:name|value|text|label)?|abbr(?:eviation)?|iso(?:code)?|description|bezeichnung|beschreibung|kurz(?:text|zeichen|bezeichnung))$/;
 const FACTOR = /^(?:factor|faktor|multiplier)$/;
 /** Of a person. */
 const WHO = /^(?:id|email|user|username|login)$/;

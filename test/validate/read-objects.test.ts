@@ -342,6 +342,7 @@ describe('orders that are marked as cancelled', () => {
     [{ status: { cancelled: true } }, 'status.cancelled'],
     [{ status: { current: { description: 'Cancelled' } } }, 'status.current.description'],
     [{ status: [{ code: 'CANCELLED' }] }, 'status.0.code'],
+    [{ status: { id: 'H', refName: 'Closed' } }, 'status.refName'],
     [{ statusCode: 'CANCELLED' }, 'statusCode'],
     [{ header: [{ status: 'CANCELLED' }] }, 'header.0.status'],
     [{ details: { status: 'CANCELLED' } }, 'details.status'],
@@ -375,6 +376,7 @@ describe('orders that are marked as cancelled', () => {
     [{ unit: { value: 6, name: 'piece' } }, 'unit.value'],
     [{ unitOfMeasureCode: 'DZ' }, 'unitOfMeasureCode'],
     [{ PurchaseOrderQuantityUnit: 'DZN' }, 'PurchaseOrderQuantityUnit'],
+    [{ PurchaseUnitSymbol: 'dz' }, 'PurchaseUnitSymbol'],
     [{ MENEE: 'DZN' }, 'MENEE'],
     [{ itemDetail: { unitOfMeasure: 'DZN' } }, 'itemDetail.unitOfMeasure'],
   ])('are not those with an item in another unit: %j', async (rest, name) => {
@@ -389,6 +391,18 @@ describe('orders that are marked as cancelled', () => {
     const held = await ordersIn(array(detailed({ status: 'cancelled' })), { fields });
     expect(held.orders).toEqual([{ 1: ['2 status called-off'] }]);
     expect((await ordersIn(array(detailed({ newQuantity: 2 })), { fields })).orders).toEqual([order('1', ['A', 2])]);
+  });
+
+  test('are those in whose page of items a mark says that there are no more pages', async () => {
+    const fields = { items: 'OrderItems.records' };
+    const records = [{ articleCode: 'A', quantity: 1 }];
+    const paged = (more: object) => [
+      { purchaseOrderNumber: '1', OrderItems: { totalSize: 1, done: true, records, ...more } },
+    ];
+    expect((await ordersIn(array(paged({})), { fields })).orders).toEqual([order('1', ['A', 1])]);
+    expect((await ordersIn(array(paged({ deleted: true })), { fields })).orders).toEqual([
+      { 1: ['2 OrderItems.deleted called-off'] },
+    ]);
   });
 
   test('are those whose article has attributes that would say something about an order', async () => {
