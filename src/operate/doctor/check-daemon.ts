@@ -148,7 +148,7 @@ async function startedBy(daemon: LivingDaemon): Promise<StartedDaemon> {
   let by = (await read(parent, 'comm')).trim();
   // The thread of a Node.js program: its script says more.
   const script = /[^/\0]+\.[cm]?[jt]s(?=\0)/.exec(await read(parent, 'cmdline'))?.[0];
-  if (by === 'MainThread' && script !== undefined) by = `node ${script}`;
+  if (by === 'MainThread') by = script === undefined ? 'node' : `node ${script}`;
   // The launcher may be between both.
   for (let pid = parent; pid !== '0'; pid = await above(pid)) if (/pm2/i.test(await read(pid, 'cmdline'))) by = 'pm2';
   const variables = (await read(daemon.pid, 'environ')).split('\0');
