@@ -12,7 +12,8 @@ import { openText } from '../../report/story.ts';
 import type { OrderToSend } from '../../validate/read-orders.ts';
 import type { Shell } from '../shell.ts';
 import { errorDocument, errorText, printable, printableJson } from '../terminal/print.ts';
-import { createAdvice, type MappingOf, notSentText, statusText } from './advice.ts';
+import { createAdvice, type MappingOf } from './advice.ts';
+import { notSentText, statusText } from './column-texts.ts';
 
 /** Prints what `check` finds, for people or programs. */
 export type CheckPrinter = {

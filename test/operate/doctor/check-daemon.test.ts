@@ -61,7 +61,8 @@ it('warns of an admin port that other machines reach over plain http, unless a p
 describe('what daemons share', () => {
   const noPort = 'admin: { port: 0 }';
   const found = async (more = noPort) => {
-    return (await checkDaemon(store, configWith(more))).map(({ check, state, message }) => [check, state, message]);
+    const all = await checkDaemon(store, configWith(more));
+    return all.flatMap(({ check, state, message }) => (check === 'ledger format' ? [] : [[check, state, message]]));
   };
 
   async function mark(owner: { ledger: string; host: string; data: string }): Promise<void> {
@@ -224,6 +225,18 @@ describe('what daemons share', () => {
     }
   });
 
+  it('shows the format of the ledger, and warns of one that a start would convert', async () => {
+    const format = async () =>
+      (await checkDaemon(store, configWith(noPort))).flatMap(({ check, state, message }) =>
+        check === 'ledger format' ? [`${state}: ${message}`] : [],
+      );
+    expect(await format()).toEqual([]);
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first', format: 1 });
+    expect(await format()).toEqual(['ok: 1, as this version writes it']);
+    await store.redis.hdel(store.keys.identity, 'format');
+    expect(await format()).toEqual([expect.stringMatching(/^warn: 0; a daemon of this version converts it to 1/)]);
+  });
+
   it('warns of daemons that may have ended, as status does', async () => {
     await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
@@ -241,7 +254,7 @@ describe('what daemons share', () => {
   });
 
   it('warns of a role that no daemon has while work waits for it', async () => {
-    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first' });
+    await store.redis.hset(store.keys.identity, { ledger: 'ours', epoch: 'first', format: 1 });
     await mark({ ledger: 'ours', host: hostname(), data: path.join(temp.path, 'data') });
     await writeFile(path.join(temp.path, 'inbox', 'a.csv'), 'x');
     await store.redis.zadd(store.keys.due, 1, 'PO-1', 2, 'PO-2');
