@@ -115,7 +115,10 @@ export function formatText(format: FileFormat): string {
   const { type, delimiter, decimal } = format;
   const sign = decimal === undefined ? '' : `decimal ${decimal === ',' ? 'comma' : 'point'}`;
   // It decides about no quantity such as `1.500`, unless the mapping sets it.
-  const where = sign !== '' && type === 'csv' ? ' in quantities that can be read in only one way' : '';
+  const where =
+    sign !== '' && type === 'csv' && format.decimalSet !== true
+      ? ' in quantities that can be read in only one way'
+      : '';
   return [
     type.toUpperCase(),
     delimiter === undefined ? '' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,

@@ -21,7 +21,9 @@ export const csvFormat: Format<'csv'> = {
       originals,
     );
     const { columns } = found.reading;
-    const format = { type: 'csv', delimiter, ...(decimal !== undefined && { decimal }) } as const;
+    const isSet = decimal !== undefined && mapping.decimal !== 'auto';
+    const sign = decimal !== undefined && { decimal, ...(isSet && { decimalSet: true as const }) };
+    const format = { type: 'csv', delimiter, ...sign } as const;
     const shape = { format, header: columns.header, ...(newline !== undefined && { newline }) };
     return { ...found, isFixFile: columns.errorColumns.length > 0, shape };
   },

@@ -24,7 +24,8 @@ try {
   const sheet = named === undefined ? await onlySheet(archive, workbook) : sheetNamed(workbook, named);
   const unseen = await readSheet(archive, sheet, workbook, writeRow);
   writeAll(ROWS, page);
-  writeAll(1, JSON.stringify({ kind: 'written', unseen }));
+  const notRead = named === undefined ? [] : await filledSheets(archive, workbook, sheet);
+  writeAll(1, JSON.stringify({ kind: 'written', unseen: { ...unseen, notRead } }));
 } catch (error) {
   if (!(error instanceof PoSyncError)) throw error;
   const { code, message, remedy, facts } = error;
@@ -50,6 +51,16 @@ async function onlySheet(archive: ZipArchive, workbook: Workbook): Promise<Sheet
   const remedy =
     'Save each sheet as a separate file, or hide or delete the others. For your operator: set sheet in the mapping of the source.';
   throw unreadable('sheet', message, { value: names }, remedy);
+}
+
+/** The names of the other visible sheets with data: nobody may have meant to leave them out. One that is damaged has some. */
+async function filledSheets(archive: ZipArchive, workbook: Workbook, read: Sheet): Promise<string[]> {
+  const names: string[] = [];
+  for (const sheet of workbook.sheets) {
+    if (sheet.isHidden || sheet.part === read.part) continue;
+    if (await hasData(archive, sheet).catch(() => true)) names.push(sheet.name);
+  }
+  return names;
 }
 
 /** Readers of lines end one at U+2028 and U+2029 as well. */

@@ -27,6 +27,8 @@ export type Unseen = {
   columns: [from: number, to: number][];
   pale: (Lines | null)[];
   isFiltered: boolean;
+  /** Other visible sheets with data, where the mapping names the one that is read. */
+  notRead?: string[];
 };
 
 export type Lines = { count: number; lines: number[] };

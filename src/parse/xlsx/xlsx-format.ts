@@ -28,7 +28,11 @@ export const xlsxFormat: Format<'xlsx'> = {
       orders,
       reading: { ...reading, sheet, decimal, ...(textQuantityAt !== undefined && { textQuantityAt }) },
       isFixFile: errorColumns.length > 0,
-      warnings: [...unseenWarnings(workbook.unseen, reading.columns), ...warnings],
+      warnings: [
+        ...notReadWarning(sheet, workbook.unseen),
+        ...unseenWarnings(workbook.unseen, reading.columns),
+        ...warnings,
+      ],
       shape: { format: { type: 'xlsx', ...(decimal === ',' && { decimal }) }, header },
     };
   },
@@ -44,6 +48,13 @@ export const xlsxFormat: Format<'xlsx'> = {
     for await (const rows of tableRows(workbook.pages(), decimal, find, { isMixed })) yield pageOf(rows);
   },
 };
+
+function notReadWarning(sheet: string | undefined, { notRead = [] }: Unseen): string[] {
+  if (sheet === undefined || notRead.length === 0) return [];
+  const names = shorten(notRead.map((name) => JSON.stringify(name)).join(', '));
+  const [others, were] = notRead.length === 1 ? ['sheet', 'was'] : ['sheets', 'were'];
+  return [`Only the sheet ${JSON.stringify(sheet)} was read, as the mapping says. The ${others} ${names} ${were} not.`];
+}
 
 /** People may not have meant to send what they did not see (docs/decisions/hidden-cells.md). */
 function unseenWarnings({ rows, columns, pale, isFiltered }: Unseen, { header, at }: Columns): string[] {

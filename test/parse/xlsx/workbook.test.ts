@@ -112,7 +112,11 @@ describe('a workbook', () => {
       { sheet: 'Notes', data: textRows([['nothing here']]) },
       { sheet: 'Orders', data: rows([text('1'), text('A'), number(5)]) },
     ]);
-    expect((await read(book, { sheet: 'Orders' })).orders).toHaveLength(1);
+    const { orders, inspection } = await read(book, { sheet: 'Orders' });
+    expect(orders).toHaveLength(1);
+    expect(inspection.warnings).toContain(
+      'Only the sheet "Orders" was read, as the mapping says. The sheet "Notes" was not.',
+    );
     await expect(read(book, { sheet: 'Order' })).rejects.toMatchObject({ code: 'unreadable-sheet' });
     await expect(read(book)).rejects.toMatchObject({
       code: 'unreadable-sheet',

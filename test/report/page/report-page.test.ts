@@ -216,6 +216,8 @@ it('says of a decimal sign that it does not decide about quantities that can be 
   expect(format({ decimal: ',' })).toContain(`CSV, delimiter semicolon, decimal comma ${decides}`);
   expect(format({ decimal: '.' })).toContain(`decimal point ${decides}`);
   expect(format({})).not.toContain(decides);
+  expect(format({ decimal: ',', decimalSet: true })).toContain('decimal comma');
+  expect(format({ decimal: ',', decimalSet: true })).not.toContain(decides);
   // Only its mapping sets that of a workbook.
   expect(format({ type: 'xlsx', decimal: ',' })).not.toContain(decides);
 });
