@@ -239,7 +239,9 @@ export function hasInbox({ sources }: { sources: readonly { type: string }[] }):
   return sources.some(({ type }) => type === 'inbox');
 }
 
-/** Where corrected files belong, as the end of "drop it". */
-export function intoInbox(config: Parameters<typeof hasInbox>[0]): string {
-  return hasInbox(config) ? 'into the inbox' : INTO_NO_INBOX;
+/** Where corrected files belong, as the end of "drop it". An export has no inbox of its own: any one takes its fix files. */
+export function intoInbox({ sources }: { sources: readonly { type: string; path: string }[] }): string {
+  const inbox = sources.find(({ type }) => type === 'inbox');
+  if (inbox === undefined) return INTO_NO_INBOX;
+  return sources.some(({ type }) => type === 'export') ? `into an inbox, such as ${inbox.path}` : 'into the inbox';
 }

@@ -5,6 +5,7 @@ import {
   ERROR_COLUMNS,
   errorColumnOf,
   fixNote,
+  intoInbox,
   openSteps,
   placeText,
   readFixCheck,
@@ -163,4 +164,12 @@ it('an order held for another spelling of its number is not said to be sent by t
   const cannot = 'cannot send it while its number is, in this or another spelling, accepted or in progress.';
   expect(discardedAgain([held])).toBe(`A file that brings a discarded order again ${cannot}`);
   expect(discardedAgain([held, { kind: 'invalid' }])).toContain('Those whose number is, in this or another spelling,');
+});
+
+it('a fix file of an export goes into any inbox, whose path is named', () => {
+  const inbox = { type: 'inbox', path: '/in' };
+  const own = { type: 'export', path: '/erp.csv' };
+  expect(intoInbox({ sources: [inbox] })).toBe('into the inbox');
+  expect(intoInbox({ sources: [own, inbox] })).toBe('into an inbox, such as /in');
+  expect(intoInbox({ sources: [own] })).toContain('none is configured');
 });

@@ -1,4 +1,4 @@
-import { count, duration, iso, plainReason } from '../../core/format.ts';
+import { count, duration, iso, plainReasons } from '../../core/format.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import { SPAN, STEP } from '../pace/pace.ts';
 import type { PaceSeries, PaceSummary } from '../pace/pace-series.ts';
@@ -68,7 +68,7 @@ function pausesPart(series: PaceSeries, from: number): Html {
     .map((one) => [
       timeText(iso(one.from)),
       one.to === undefined ? badge('bad', 'not ended') : html`${duration(one.to - one.from)}`,
-      html`${one.firstReason ? `${plainReason(one.firstReason)}; later ` : ''}${plainReason(one.reason)}`,
+      html`${plainReasons(one)}`,
     ]);
   if (rows.length === 0) return html`<p>Delivery was not paused.</p>`;
   return table('Pauses of delivery', ['paused at', 'for', 'reason'], rows);
