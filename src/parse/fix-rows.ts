@@ -3,6 +3,7 @@ import { type ErrorColumn, errorColumnOf, readFixCheck, readFixNote } from '../o
 import type { Doubt, FixFacts } from '../order/record.ts';
 import { isMoved, isSpreadsheetDamage, restore } from '../order/spreadsheet.ts';
 import type { Columns } from './columns.ts';
+import { withOtherCells } from './other-cells.ts';
 import {
   cellsOf,
   guessedReadings,
@@ -100,7 +101,7 @@ export function createFixRows(columns: Columns, originals: Originals | undefined
     }
     const ofRow = rowReadings(row, table, restored);
     if (ofRow !== undefined) doubts.push({ field: '', value: '', readings: ofRow });
-    const own = returned.map((cell, column) => restored.get(column) ?? cell);
+    const own = withOtherCells(returned, row, table).map((cell, column) => restored.get(column) ?? cell);
     return { cells: own, returned, facts: { ...facts, ...(doubts.length > 0 && { doubts }) }, restored };
   }
 
@@ -127,9 +128,8 @@ function look(cells: readonly string[], { columns, originals, index }: FixTable)
   const isOfOther = isOfOtherBatch(named, originals);
   const place = isOfOther ? '' : (placeNamedBy({ kind: 'row', ...named }) ?? '');
   const original = cellsOf(originals?.records.get(place));
-  const own = cells.filter((_, column) => !errorColumns.includes(column)).map(restore);
   return {
-    own: withOriginal(own, original, columns),
+    own: withOriginal(cells.filter((_, column) => !errorColumns.includes(column)).map(restore), original, columns),
     facts: { ...named, ...(state === 'confirmed' && { isConfirmed: true }) },
     original,
     mayBeChanged: hasErrorCells && (state === 'rewritten' || state === 'missing'),

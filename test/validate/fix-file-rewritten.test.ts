@@ -59,7 +59,8 @@ describe('a fix file', () => {
     const inspection = await inspectFile(file, how.mapping, { originals: how.originals });
     const orders: CheckedOrder[] = [];
     for await (const one of readOrders(file, inspection)) orders.push(one);
-    return { orders: inShort(orders), warnings: inspection.warnings };
+    const cells = orders.flatMap(({ records }) => records.map((one) => (one.kind === 'row' ? one.cells : [])));
+    return { orders: inShort(orders), warnings: inspection.warnings, cells };
   }
 
   test('is read with the mapping of the batch that it names, in any inbox', async () => {
@@ -123,6 +124,18 @@ describe('a fix file', () => {
     `990,A-2,1,6,missing,"${note(6)}",1000`,
     '',
   ].join('\r\n');
+
+  test('that a spreadsheet saved has its other columns restored, too: the answer of its program has the position 0010', async () => {
+    const head = 'PO_NO;POS;MATNR;MENGE;NOTE;_error_line;_error_code;_error_message;_error_check';
+    const written = `${head}\n00987;0010;A-1;two;x;2;not-a-number;${note(2)};01,000\n`;
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), written);
+    const back = `${head}\n987;10;A-1;2;y;2;not-a-number;${note(2)};1000\n`;
+    const { orders, cells } = await comesBack(back);
+    expect(orders).toEqual([order('00987', ['A-1', 2])]);
+    expect(cells).toEqual([['00987', '0010', 'A-1', '2', 'y']]);
+    // Not rewritten: a person changed it.
+    expect((await comesBack(written.replace('two', '2').replace('0010', '10'))).cells[0]?.[1]).toBe('10');
+  });
 
   test('that a spreadsheet saved has its values restored, and a quantity that the message asked for is held', async () => {
     const { orders, warnings } = await comesBack(SAVED);
