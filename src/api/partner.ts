@@ -9,8 +9,7 @@ import { tokenRenewed } from '../log/events/delivery.ts';
 import type { Operation } from '../log/meter.ts';
 import type { Context } from '../redis/store.ts';
 import { type CreateOrder, createOrders, type Endpoint } from './create.ts';
-import type { ListedOrder } from './list.ts';
-import { type ListEnd, listOrders } from './list.ts';
+import { type ListEnd, type ListedOrder, listOrders } from './list.ts';
 import { type BearerToken, createTokenSource, type TokenSource } from './token.ts';
 
 /** The API of one environment: its token and its two calls. */
@@ -43,13 +42,14 @@ export function createPartner({ http, tokens, endpoint }: PartnerDeps): Partner 
         const end = await listWith(await tokens.get(), onOrder);
         return end.kind === 'unauthorized' ? await listWith(await tokens.get(), onOrder) : end;
       } catch (thrown) {
-        return withoutToken(thrown);
+        const error = toError(thrown);
+        if (!(error instanceof PoSyncError)) throw error;
+        return { kind: 'failed', said: { code: error.code, message: error.message } };
       }
     },
   };
 }
 
-/** What the calls are made with. */
 type PartnerAccess = {
   secrets: Pick<Secrets, 'clientId' | 'clientSecret'>;
   hide?: ((secret: string) => void) | undefined;
@@ -103,17 +103,14 @@ export function openPartner(
   };
 }
 
-/** Milliseconds between two requests of a token, and between two reads of the list, whatever they answer. */
-const SPACING = 250;
-
-/** Delays calls that are not for an order, so that no endpoint gets more than four a second from this process. */
-function spaceOut(http: Http, clock: Clock): Http {
+/** Delays requests of a token and reads of the list, so that no endpoint gets more than four a second, whatever they answer. */
+function spaceOut(http: Http, clock: Clock, spacing = 250): Http {
   const nextAt = new Map<string, number>();
 
   async function turn(endpoint: string): Promise<void> {
     const now = clock.monotonic();
     const at = Math.max(now, nextAt.get(endpoint) ?? 0);
-    nextAt.set(endpoint, at + SPACING);
+    nextAt.set(endpoint, at + spacing);
     if (at > now) await clock.sleep(at - now);
   }
 
@@ -130,10 +127,4 @@ function spaceOut(http: Http, clock: Clock): Http {
 function operationOf({ method, prepare }: HttpCall): Operation {
   if (method === 'GET') return 'list';
   return prepare === undefined ? 'token' : 'create';
-}
-
-function withoutToken(thrown: unknown): ListEnd {
-  const error = toError(thrown);
-  if (!(error instanceof PoSyncError)) throw error;
-  return { kind: 'failed', said: { code: error.code, message: error.message } };
 }

@@ -11,13 +11,13 @@ import {
   share,
   span,
   tls,
+  tracingSchema,
   wait,
   whole,
 } from './fields.ts';
 import { mappingSchema } from './mapping-schema.ts';
 import type { KeyPath } from './problem.ts';
 import { sourceSchema } from './source-schema.ts';
-import { tracingSchema } from './tracing-schema.ts';
 
 /** The API's address, without the paths that po-sync adds. */
 const baseUrl = address.refine((text) => !text.toLowerCase().endsWith(PURCHASE_ORDER.path), {
