@@ -28,7 +28,8 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
   const schema = configJsonSchema();
   return issues.flatMap((issue): Finding[] => {
     const path = issue.path.filter((key) => typeof key !== 'symbol');
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => unknownKey(path, key, { known: keysAt(schema, path), value }));
     if (issue.code === 'invalid_key') return [{ path, at: 'key', message: issue.issues[0]?.message ?? issue.message }];
     const found = valueAt(value, path);
     if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
@@ -50,7 +51,15 @@ function isKeys(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
+function unknownKey(path: KeyPath, key: string, { known, value }: { known: string[]; value: unknown }): Finding {
+  const type = valueAt(value, [...path, 'type']);
+  if (known.includes(key) && typeof type === 'string')
+    return {
+      path: [...path, key],
+      at: 'key',
+      message: `is not a key of type: ${type}`,
+      hint: 'remove it, or change the type',
+    };
   const hint =
     (CREDENTIAL.test(key) ? CREDENTIAL_HINT : undefined) ??
     meant(key, known) ??
@@ -61,7 +70,7 @@ function unknownKey(path: KeyPath, key: string, known: string[]): Finding {
 /** The schema looks at no other key before it knows the type. */
 function unknownBeside(path: KeyPath, known: string[], value: unknown): Finding[] {
   const keys = Object.keys(valueAt(value, path) ?? {});
-  return keys.filter((key) => !known.includes(key)).map((key) => unknownKey(path, key, known));
+  return keys.filter((key) => !known.includes(key)).map((key) => unknownKey(path, key, { known, value }));
 }
 
 /** Describes a missing or wrong `type` like any other value that must be one of a few. */

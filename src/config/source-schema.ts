@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { z } from 'zod';
 import { addressFault, filePath, name, span, tls, wait } from './fields.ts';
 
@@ -36,6 +37,10 @@ export const sourceSchema = z.discriminatedUnion('type', [
     ...common,
     type: z.literal('export').describe('A file that the ERP rewrites; only read.'),
     path: exportPath,
+    newestOnly: z
+      .boolean()
+      .prefault(false)
+      .describe('For a pattern: only the newest file is read, because each has all open orders.'),
     countRewrites: z
       .boolean()
       .prefault(false)
@@ -49,19 +54,30 @@ export const sourceSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** The keys that both types of source have, for the rules that compare sources. */
+/** The keys of sources that rules compare. */
 export const sourceFields = z.object({
   name: common.name,
   mapping: common.mapping,
   type: z.enum(['inbox', 'export']),
   answers: common.answers,
   path: exportPath,
+  newestOnly: z.boolean(),
 });
 
 /** One source as read: with defaults, durations in milliseconds, the path as written. */
 export type SourceSettings = z.output<typeof sourceSchema>;
 
+/** Whether a path, or a step of one, has a wildcard. An address is no pattern, whatever its query has. */
+export function isPattern(text: string): boolean {
+  return /[*?[{]/.test(text) && !isWebAddress(text);
+}
+
 /** Whether an export's path is a web address. */
 export function isWebAddress(text: string): boolean {
   return text.includes('://');
+}
+
+/** The folder of a file or pattern, up to its first wildcard. */
+export function fixedFolder(pattern: string): string {
+  return path.dirname(pattern.replace(/[*?[{].*$/, 'x'));
 }

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, mappingFor } from '../config/config.ts';
+import { type Config, type ExportSource, mappingFor } from '../config/config.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { followsLost } from '../ledger/identity.ts';
 import type { ClaimedFile } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
+import { filesOf, originOf } from './names.ts';
+import { byAge, newestOf } from './stability.ts';
 
 /** A complete copy that is still at `draft`, where no daemon looks for files to read. */
-export type CopiedFile = ClaimedFile & { sha256: string; bytes: number; draft: string };
+export type CopiedFile = ClaimedFile & { sha256: string; bytes: number; draft: string; mtimeNs?: bigint };
 
-/** `new`: this copy is the one to read. `theirs`: another daemon is about to read this version, or reads it. */
-export type Verdict = 'new' | 'unchanged' | 'theirs';
+/**
+ * `new`: this copy is the one to read. `theirs`: another daemon is about to read this version, or reads it. `older`: a newer file of
+ * a source with `newestOnly` was claimed before.
+ */
+export type Verdict = 'new' | 'unchanged' | 'theirs' | 'older';
 
 type VersionsDeps = {
   config: Pick<Config, 'sources' | 'mappings'>;
@@ -23,8 +28,8 @@ type VersionsDeps = {
   time: Pick<RedisTime, 'now'>;
 };
 
-/** Which batch reads a version of an export, and since when in ledger time. */
-export type Claim = { version: string; batch: string; at: number };
+/** Which batch reads a version of an export, and since when in ledger time; with `newestOnly`, when the file changed last. */
+export type Claim = { version: string; batch: string; at: number; changedAt?: number };
 
 export async function claimAt(
   field: string,
@@ -43,10 +48,19 @@ async function lacksVersions({ redis, keys, batches }: Omit<VersionsDeps, 'confi
 /** A daemon that claimed a version and did not begin its batch for so long is gone. Milliseconds. */
 const BEGINS_WITHIN = 10_000;
 
-/** Replaces a claim only if it is still the one that was seen; `''` when there was none. */
-const REPLACE = `if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+/** Replaces fields only if all of them are still as they were seen; `''` when there was none. Each: its name, as seen, as it becomes. */
+const REPLACE = `for i = 1, #ARGV, 3 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
+end
+for i = 1, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
 return 1`;
+
+async function replaceIn(
+  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
+  fields: readonly string[],
+): Promise<boolean> {
+  return fields.length === 0 || (await redis.eval(REPLACE, 1, keys.exports, ...fields)) === 1;
+}
 
 export type ExportVersions = ReturnType<typeof createExportVersions>;
 
@@ -64,21 +78,28 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
     const { read, mapping: readBy, claim: claimedBy } = fieldsOf(copy);
     const mapping = mappingOf(copy.source);
     const version = versionOf(copy);
-    const [known, readWith, claimed = null] = await redis.hmget(keys.exports, read, readBy, claimedBy);
+    const source = newestOnly(copy.source, config);
+    const fields = [read, readBy, claimedBy, newestField(copy.source)] as const;
+    const [known, readWith, claimed = null, newest = null] = await redis.hmget(keys.exports, ...fields);
     // What Redis lost is entered first. Asked after the version was looked up, so that no loss falls in between.
     if (await lacksVersions({ redis, keys, batches })) return 'theirs';
+    const { isOlder, become, changedAt } = rankOf(copy, newest, { source, now: time.now() });
     // An earlier version of po-sync did not store the mapping.
-    if (known === copy.sha256 && (readWith ?? mapping) === mapping) return 'unchanged';
+    if (known === copy.sha256 && (readWith ?? mapping) === mapping)
+      return (await replaceIn({ redis, keys }, become)) ? 'unchanged' : 'theirs';
+    if (isOlder) return 'older';
     const last = claimed === null ? undefined : (JSON.parse(claimed) as Claim);
     if (last?.version === version) {
       const state = await stateOf(last, copy);
       // A batch that was resumed after a crash does not know its file if that is in a folder of a pattern.
       if (state === 'unchanged') await wasRead(copy, copy.sha256);
+      if (state === 'unchanged' && !(await replaceIn({ redis, keys }, become))) return 'theirs';
       if (state !== 'gone') return state;
     }
-    const ours = JSON.stringify({ version, batch: copy.batch, at: time.now() } satisfies Claim);
-    const isOurs = await redis.eval(REPLACE, 1, keys.exports, claimedBy, claimed ?? '', ours);
-    return isOurs === 1 ? 'new' : 'theirs';
+    const changed = changedAt === undefined ? {} : { changedAt };
+    const ours = JSON.stringify({ version, batch: copy.batch, at: time.now(), ...changed } satisfies Claim);
+    const isOurs = await replaceIn({ redis, keys }, [claimedBy, claimed ?? '', ours, ...become]);
+    return isOurs ? 'new' : 'theirs';
   }
 
   /** Whether another daemon still reads the version of a copy, or is about to, or nobody may. Claims nothing, so the file need not be copied again. */
@@ -105,6 +126,87 @@ export function createExportVersions({ config, redis, keys, batches, time }: Ver
   }
 
   return { claim, isTheirs, wasRead };
+}
+
+/** Whether a version of a source was ever read, or claimed, by this ledger. */
+export async function hasVersions(
+  source: string,
+  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
+): Promise<boolean> {
+  return (await redis.hkeys(keys.exports)).some((field) => field.startsWith(`${source}/`));
+}
+
+/** Those of the files of a source, by their origin, of which no version was ever read or claimed. */
+export async function unreadOf(
+  source: string,
+  files: readonly string[],
+  { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
+): Promise<string[]> {
+  if (files.length === 0) return [];
+  const fields = files.flatMap((file) => Object.values(fieldsOf({ source, name: file })));
+  const found = await redis.hmget(keys.exports, ...fields);
+  return files.filter((_, i) => found.slice(3 * i, 3 * i + 3).every((value) => value === null));
+}
+
+/** The source with this name if it has `newestOnly`. */
+export function newestOnly(name: string, { sources }: Pick<Config, 'sources'>): ExportSource | undefined {
+  return sources.find((one): one is ExportSource => one.name === name && one.type === 'export' && one.newestOnly);
+}
+
+/** Nanoseconds in a millisecond. */
+export const MS = 1_000_000n;
+
+/** The newest file of a source with `newestOnly` that was claimed, by its name below the first folder of the pattern. No file has this field. */
+export const newestField = (source: string): string => `${source}#newest`;
+
+/** `path`: the pattern; files of another one are not compared. */
+type Newest = { path: string; file: string; mtimeNs: string };
+
+/** The newest file that was claimed, as stored; undefined if there is none, or it matched another pattern. */
+function newestClaimed(stored: string | null | undefined, { path: pattern }: Pick<ExportSource, 'path'>) {
+  if (!stored) return undefined;
+  const { path: by, file, mtimeNs } = JSON.parse(stored) as Newest;
+  return by === pattern ? { file, mtimeNs: BigInt(mtimeNs) } : undefined;
+}
+
+/**
+ * Whether a file of a source with `newestOnly` is older than the newest that was claimed, when it changed last, and the field that
+ * has the newest: its name, its value as seen, and as it becomes. Nothing for any other source.
+ */
+export function rankOf(
+  { name, origin = name, mtimeNs }: Pick<ClaimedFile, 'name' | 'origin'> & { mtimeNs?: bigint },
+  stored: string | null,
+  { source, now }: { source: ExportSource | undefined; now: number },
+): { isOlder: boolean; changedAt?: number; become: string[] } {
+  if (source === undefined || mtimeNs === undefined) return { isOlder: false, become: [] };
+  const last = newestClaimed(stored, source);
+  if (last !== undefined && byAge({ file: origin, mtimeNs }, last) < 0) return { isOlder: true, become: [] };
+  // A time in the future would make every file older that is written until then.
+  const latest = BigInt(Math.floor(now)) * MS;
+  const past = mtimeNs > latest ? latest : mtimeNs;
+  const known = { file: origin, mtimeNs: past < 0n ? 0n : past };
+  const isNewer = last === undefined || byAge(last, known) < 0;
+  const next = { path: source.path, file: origin, mtimeNs: String(known.mtimeNs) } satisfies Newest;
+  return {
+    isOlder: false,
+    changedAt: Number(known.mtimeNs / MS),
+    become: [newestField(source.name), stored ?? '', isNewer ? JSON.stringify(next) : (stored ?? '')],
+  };
+}
+
+/** The newest file that matches now, unless it was claimed. `stored`: as in its field. */
+export async function newestToClaim(
+  source: Pick<ExportSource, 'path' | 'doneFile'>,
+  stored: string | null | undefined,
+) {
+  const found = await filesOf(source)
+    .then(newestOf)
+    .catch(() => undefined);
+  if (found?.newest === undefined) return undefined;
+  const { file, mtimeNs } = found.newest;
+  const claimed = newestClaimed(stored, source);
+  const isClaimed = claimed !== undefined && byAge(claimed, { file: originOf(file, source), mtimeNs }) >= 0;
+  return isClaimed ? undefined : file;
 }
 
 /** No path of a file has `//`, so that no file has the fields of another. */

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import { glob, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
-import { fixedFolder } from '../config/rules/sources.ts';
-import { isWebAddress } from '../config/source-schema.ts';
+import { fixedFolder, isPattern, isWebAddress } from '../config/source-schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
-import { exportCopied, exportEmpty, exportUnchanged, fileTaken } from '../log/events/intake.ts';
+import { exportCopied, exportEmpty, exportOlder, exportUnchanged, fileTaken } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import type { CopiedFile, Verdict } from './export-versions.ts';
 import type { TableEnd } from './looks-complete.ts';
-import { doneFileOf, isLeftAlone } from './names.ts';
-import type { ReadyFile } from './stability.ts';
+import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
+import { newestOf, type ReadyFile } from './stability.ts';
 import { openWatch, type Watch } from './watch.ts';
 
 export type ExportDeps = {
@@ -32,28 +31,61 @@ export type ExportDeps = {
   onReady: (copy: ClaimedFile) => Promise<void>;
 };
 
-/** The program wrote the same content again, at this time of this host. */
-export type OnRewrite = (at: number) => void;
+export type ExportNeeds = {
+  /** Learns that the program wrote the same content again, at this time of this host. */
+  onRewrite?: ((at: number) => void) | undefined;
+  /** With `newestOnly`: those of some files, by their origin, of which no version was read. */
+  unread?: (files: readonly string[]) => Promise<string[]>;
+};
 
 /**
  * Watches a file, or the files of a pattern, that another program rewrites. The files are only read: each new version
- * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch.
+ * is copied into the spool. A missing file is waited for; unchanged content and an empty file create no batch. With
+ * `newestOnly`, only the newest file that matches is looked at, also while it is not ready.
  */
-export function createExport(deps: ExportDeps, onRewrite?: OnRewrite): Watch {
+export function createExport(
+  deps: ExportDeps,
+  { onRewrite, unread = async (files) => [...files] }: ExportNeeds = {},
+): Watch {
   const { source, tableEnd, spool, clock, log } = deps;
   /** The version of each file that was handled, by size and timestamps. */
   const versions = new Map<string, string>();
   /** The version of each file that another daemon reads, and our copy of it, which is removed. */
   const theirs = new Map<string, { version: string; copy: CopiedFile }>();
-  const root = watchedFolder(source.path);
+  const folder = watchedFolder(source.path);
+  const below = (file: string) => originOf(file, source);
+  let older: readonly string[] = [];
+  /** The older files that were logged, or need not be. */
+  let passedOver: ReadonlySet<string> = new Set();
 
-  async function take({ file, version, mtimeNs }: ReadyFile): Promise<void> {
+  async function list(): Promise<string[]> {
+    const all = await filesOf(source);
+    if (!source.newestOnly) return doneOf(all, source);
+    const { newest, others, ...found } = await newestOf(all);
+    older = found.older;
+    return [...(await doneOf(newest ? [newest.file] : [], source)), ...others];
+  }
+
+  /** Logs each older file once, as soon as the newest was looked at: until then it may be gone, or not be one. */
+  async function passOver(newest: string): Promise<void> {
+    const fresh = older.filter((file) => !passedOver.has(file) && !versions.has(file));
+    passedOver = new Set(older);
+    for (const file of await unread(fresh.map(below)))
+      exportOlder(log, { source: source.name, file, newest: below(newest) });
+  }
+
+  async function take(ready: ReadyFile): Promise<void> {
+    await takeVersion(ready);
+    if (versions.get(ready.file) === ready.version) await passOver(ready.file);
+  }
+
+  async function takeVersion({ file, version, mtimeNs }: ReadyFile): Promise<void> {
     const known = versions.get(file);
     if (known === version) return;
     const before = theirs.get(file);
     if (before?.version === version && (await deps.isTheirs(before.copy))) return;
     const copied = await copyExport(file, source.name, spool, new Date(clock.now()));
-    const copy = { ...copied, origin: path.relative(root, file) };
+    const copy = { ...copied, origin: below(file) };
     const onReady = (claimed: ClaimedFile) => {
       // Even if the receiver fails: the copy stays in the spool and is found again.
       versions.set(file, version);
@@ -69,26 +101,12 @@ export function createExport(deps: ExportDeps, onRewrite?: OnRewrite): Watch {
     if (verdict === 'unchanged') onRewrite?.(isSeen ? clock.now() : Number(mtimeNs / 1_000_000n));
   }
 
-  return openWatch({
-    source,
-    clock,
-    log,
-    tableEnd,
-    folder: root,
-    list: () => listExport(source),
-    onReady: take,
-  });
+  return openWatch({ source, clock, log, tableEnd, folder, list, onReady: take });
 }
 
 /** What a change of permissions leaves as it is. */
 function writtenAs(version: string): string {
   return version.slice(0, version.lastIndexOf(':'));
-}
-
-/** Whether a file matches the pattern of an export now. */
-export async function matchesAny(pattern: string): Promise<boolean> {
-  for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), false)) return true;
-  return false;
 }
 
 /** The state of the path of a source; `unreachable` with the code of the system. */
@@ -113,41 +131,6 @@ async function stateOfFile(path: string): Promise<PathState> {
   }
 }
 
-async function listExport({ path: pattern, doneFile }: ExportSource): Promise<string[]> {
-  const files: string[] = [];
-  for await (const file of matching(pattern)) {
-    if (isLeftAlone(path.basename(file), doneFile)) continue;
-    if (!doneFile || (await exists(doneFileOf(file)))) files.push(file);
-  }
-  return files;
-}
-
-async function* matching(pattern: string): AsyncGenerator<string> {
-  if (await exists(pattern)) yield pattern;
-  else if (isPattern(pattern)) yield* glob(pattern);
-}
-
-export function isPattern(text: string): boolean {
-  return /[*?[{]/.test(text);
-}
-
-/** The deepest folder without a wildcard. */
-function watchedFolder(pattern: string): string {
-  const steps = path.dirname(pattern).split(path.sep);
-  const wild = steps.findIndex(isPattern);
-  return (wild < 0 ? steps : steps.slice(0, wild)).join(path.sep) || path.sep;
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await lstat(file);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
-    throw error;
-  }
-}
-
 const CHUNK = 1024 * 1024;
 
 /**
@@ -161,8 +144,8 @@ export async function copyExport(file: string, source: string, spool: string, at
   await makePath(folder, PRIVATE_FOLDER);
   try {
     const draft = path.join(folder, '.part');
-    const { sha256, bytes } = await copyUnchanged(file, draft);
-    return { batch, source, kind: 'export', name, path: path.join(folder, name), sha256, bytes, draft };
+    const content = await copyUnchanged(file, draft);
+    return { batch, source, kind: 'export', name, path: path.join(folder, name), draft, ...content };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -171,11 +154,12 @@ export async function copyExport(file: string, source: string, spool: string, at
 
 /** Hands a copy over if it is a version that this daemon has to read; removes any other. */
 export async function handOver(
-  { sha256, bytes, draft, ...copy }: CopiedFile,
+  { sha256, bytes, draft, mtimeNs, ...copy }: CopiedFile,
   { log, claim, onReady }: Pick<ExportDeps, 'log' | 'claim' | 'onReady'>,
 ): Promise<Verdict | 'empty'> {
   const facts = { source: copy.source, file: copy.origin ?? copy.name };
-  const verdict = bytes === 0 ? 'empty' : await claim({ ...copy, sha256, bytes, draft });
+  const verdict =
+    bytes === 0 ? 'empty' : await claim({ ...copy, sha256, bytes, draft, ...(mtimeNs !== undefined && { mtimeNs }) });
   if (verdict === 'new') {
     await rename(draft, copy.path);
     exportCopied(log, { ...facts, batch: copy.batch, bytes });
@@ -185,11 +169,12 @@ export async function handOver(
   await rm(path.dirname(draft), { recursive: true, force: true });
   if (verdict === 'empty') exportEmpty(log, facts);
   else if (verdict === 'theirs') fileTaken(log, facts);
+  else if (verdict === 'older') exportOlder(log, facts);
   else exportUnchanged(log, facts);
   return verdict;
 }
 
-async function copyUnchanged(from: string, to: string): Promise<{ sha256: string; bytes: number }> {
+async function copyUnchanged(from: string, to: string): Promise<{ sha256: string; bytes: number; mtimeNs: bigint }> {
   await using input = await openRegularFile(from);
   await using output = await open(to, 'wx');
   const stamp = await stampOf(input);
@@ -206,7 +191,7 @@ async function copyUnchanged(from: string, to: string): Promise<{ sha256: string
   }
   await output.sync();
   if (!sameStamp(await stampOf(input), stamp)) throw changed(from);
-  return { sha256: hash.digest('hex'), bytes };
+  return { sha256: hash.digest('hex'), bytes, mtimeNs: stamp.mtimeNs };
 }
 
 function changed(file: string): PoSyncError {

@@ -1,3 +1,9 @@
+import { glob, lstat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ExportSource } from '../config/config.ts';
+import { isPattern } from '../config/source-schema.ts';
+import { codeOf } from '../core/errors.ts';
+
 const UNFINISHED = /\.(?:tmp|part|partial|filepart|crdownload)$/i;
 const HIDDEN = /^[.~]/;
 
@@ -38,4 +44,54 @@ function shorten(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
   const kept = new TextDecoder().decode(Buffer.from(text).subarray(0, bytes));
   return kept.replace(/\ufffd+$/, '');
+}
+
+/** What matches the path of an export now, also without its done file. */
+export async function filesOf({ path: pattern, doneFile }: Pick<ExportSource, 'path' | 'doneFile'>): Promise<string[]> {
+  const files: string[] = [];
+  for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), doneFile)) files.push(file);
+  return files;
+}
+
+/** Those that have their done file; without `doneFile`, all of them. */
+export async function doneOf(
+  files: readonly string[],
+  { doneFile }: Pick<ExportSource, 'doneFile'>,
+): Promise<string[]> {
+  const done: string[] = [];
+  for (const file of files) if (!doneFile || (await exists(doneFileOf(file)))) done.push(file);
+  return done;
+}
+
+/** Whether a file matches the pattern of an export now. */
+export async function matchesAny(pattern: string): Promise<boolean> {
+  for await (const file of matching(pattern)) if (!isLeftAlone(path.basename(file), false)) return true;
+  return false;
+}
+
+async function* matching(pattern: string): AsyncGenerator<string> {
+  if (await exists(pattern)) yield pattern;
+  else if (isPattern(pattern)) yield* glob(pattern);
+}
+
+/** The deepest folder without a wildcard. */
+export function watchedFolder(pattern: string): string {
+  const steps = path.dirname(pattern).split(path.sep);
+  const wild = steps.findIndex(isPattern);
+  return (wild < 0 ? steps : steps.slice(0, wild)).join(path.sep) || path.sep;
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+/** The name of a file among the versions of its source: its path below the first folder of the pattern. */
+export function originOf(file: string, { path: pattern }: Pick<ExportSource, 'path'>): string {
+  return path.relative(watchedFolder(pattern), file);
 }

@@ -8,7 +8,7 @@ import { keepPause, requireOneAddress } from '../ledger/environment-ledger.ts';
 import { leftClaims, leftCopies } from './claim.ts';
 import { markInboxes } from './environment-marker.ts';
 import { createExport } from './export.ts';
-import { createExportVersions, type ExportVersions } from './export-versions.ts';
+import { createExportVersions, type ExportVersions, unreadOf } from './export-versions.ts';
 import { leftHandedIn } from './hand-in.ts';
 import { createInbox, missingClaims } from './inbox.ts';
 import { type NotTaken, notTaken } from './offers.ts';
@@ -110,12 +110,13 @@ function watchExport(
     onReady,
   };
   const onRewrite = source.countRewrites ? (at: number) => deps.notices?.rewritten(source.name, at) : undefined;
-  if (!isWebAddress(source.path)) return createExport(common, onRewrite);
+  const unread = (files: readonly string[]) => unreadOf(source.name, files, deps);
+  if (!isWebAddress(source.path)) return createExport(common, { onRewrite, unread });
   const authorization = deps.input.secrets.sources?.get(source.name);
   const route = (deps.input.network ?? DIRECT).toSource(source);
   return openWebExport(
     { ...common, access: { authorization, route }, validators: storedValidators(source, deps) },
-    onRewrite,
+    { onRewrite },
   );
 }
 

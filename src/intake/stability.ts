@@ -120,9 +120,31 @@ export async function examine(
   }
 }
 
-function byAge(a: { file: string; mtimeNs: bigint }, b: { file: string; mtimeNs: bigint }): number {
+/** Sorts the oldest first. */
+export function byAge(a: DatedFile, b: DatedFile): number {
   if (a.mtimeNs !== b.mtimeNs) return a.mtimeNs < b.mtimeNs ? -1 : 1;
   return a.file < b.file ? -1 : 1;
+}
+
+/** A file by its path, and when its content changed last, in nanoseconds since 1970. */
+export type DatedFile = { file: string; mtimeNs: bigint };
+
+/**
+ * The newest of some files, of those with one time the last by name; the older ones; and what is no file. Rejects when one cannot be
+ * examined: it may be the newest.
+ */
+export async function newestOf(
+  files: readonly string[],
+): Promise<{ newest?: DatedFile; older: string[]; others: string[] }> {
+  const dated: DatedFile[] = [];
+  const others: string[] = [];
+  for (const file of files) {
+    const stats = await statOf(file);
+    if (stats?.isFile()) dated.push({ file, mtimeNs: stats.mtimeNs });
+    else if (stats !== undefined) others.push(file);
+  }
+  const newest = dated.sort(byAge).pop();
+  return { ...(newest && { newest }), older: dated.map(({ file }) => file), others };
 }
 
 type Observation =

@@ -1,9 +1,11 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { InboxSource } from '../config/config.ts';
+import type { ExportSource, InboxSource } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { counted, duration } from '../core/format.ts';
+import { isGone } from '../core/regular-file.ts';
+import { newestToClaim } from './export-versions.ts';
 import { mayRead, NOT_PERMITTED } from './folders.ts';
 import type { TableEnd } from './looks-complete.ts';
 import { doneFileOf, isLeftAlone, isUnfinished } from './names.ts';
@@ -64,9 +66,14 @@ export async function waitingFiles(
   return found;
 }
 
-/** The file of an export while it is being written or looks incomplete; none of a pattern or an address. */
-export async function unfinishedExport({ path: file, stable }: Pick<InboxSource, 'path' | 'stable'>, facts: Facts) {
-  const place = { path: path.dirname(file), stable, doneFile: false };
+/**
+ * The file of an export while it is being written or looks incomplete; with `newestOnly` the newest one, also while it waits for its
+ * done file. None of any other pattern or an address. `newest`: the newest file that was claimed, as stored.
+ */
+export async function unfinishedExport(source: ExportSource, { newest, ...facts }: Facts & { newest?: string | null }) {
+  const file = source.newestOnly ? await newestToClaim(source, newest) : source.path;
+  if (file === undefined) return {};
+  const place = { ...source, path: path.dirname(file), doneFile: source.newestOnly && source.doneFile };
   const [found] = await waitingFiles(place, [path.basename(file)], facts);
   const isUnfinished = found?.unchangedMs !== undefined && ![undefined, NOT_PERMITTED].includes(found.reason);
   return isUnfinished ? { waitingFiles: [found] } : {};
@@ -115,16 +122,9 @@ async function reasonOf(
   tableEnd: TableEnd | undefined,
 ): Promise<string | undefined> {
   if (!(await mayRead(file))) return NOT_PERMITTED;
-  if (doneFile && !(await isThere(doneFileOf(file)))) return `it waits for ${path.basename(doneFileOf(file))}`;
+  if (doneFile && (await isGone(doneFileOf(file)))) return `it waits for ${path.basename(doneFileOf(file))}`;
   const isLate = isPatienceOver(unchanged, stable);
   const why = await whyNotYet(unchanged, stable, async () => (isLate ? undefined : examine(file, tableEnd, MOST_READ)));
   if (why === undefined || why === STILL_CHANGING) return why;
   return `${why}; without a change for ${duration(patience(stable))} it is taken as it is`;
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return lstat(file).then(
-    () => true,
-    () => false,
-  );
 }

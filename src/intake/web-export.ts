@@ -9,7 +9,7 @@ import { LIMITS } from '../order/limits.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { type DownloadOrder, download, shownAddress, type Validators } from './download.ts';
-import { type ExportDeps, handOver, type OnRewrite } from './export.ts';
+import { type ExportDeps, type ExportNeeds, handOver } from './export.ts';
 import { type CopiedFile, mappingDigest, sha256 } from './export-versions.ts';
 import { createSourceHealth, type Watch } from './watch.ts';
 
@@ -47,7 +47,7 @@ export function storedValidators({ name, path: address }: ExportSource, { config
  * Requests a newer version of an export from a web address every `poll`. An unreachable address is logged once, and
  * once when it is back; it does not affect health, because a restart would not help.
  */
-export function openWebExport(deps: WebExportDeps, onRewrite?: OnRewrite): Watch {
+export function openWebExport(deps: WebExportDeps, { onRewrite }: Pick<ExportNeeds, 'onRewrite'> = {}): Watch {
   const { source, clock, log } = deps;
   const url = new URL(source.path);
   const http = openHttp({ connections: 1, route: deps.access.route ?? {} });

@@ -1,12 +1,21 @@
 import { join } from 'node:path';
-import { isPattern } from '../intake/export.ts';
-import { type Claim, claimAt, fieldsOf, mappingDigest } from '../intake/export-versions.ts';
+import { isPattern } from '../config/source-schema.ts';
+import {
+  type Claim,
+  claimAt,
+  fieldsOf,
+  MS,
+  mappingDigest,
+  newestField,
+  newestOnly,
+  rankOf,
+} from '../intake/export-versions.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { keysElsewhere } from '../ledger/environment-ledger.ts';
 import { followsLost } from '../ledger/identity.ts';
 import { canBeOfSource, claimTimeOf } from '../order/batch.ts';
 import type { Store } from '../redis/store.ts';
-import { type Report, readReport, reportNames } from '../report/report.ts';
+import { type ReadVersion, type Report, readReport, reportNames } from '../report/report.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
 /**
@@ -54,10 +63,18 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
     const last = await claimAt(claim, store);
     if (last && (last.batch === batch || (claimTimeOf(last.batch) ?? 0) > at)) return;
     // The clock of the host may have been wrong.
-    const claimed: Claim = { version: `${sha256} ${readWith}`, batch, at: Math.min(at, store.time.now()) };
+    const now = store.time.now();
+    const changedAt = Date.parse(String(report.changedAt));
+    const changed = Number.isNaN(changedAt) ? {} : { changedAt };
+    const claimed: Claim = { version: `${sha256} ${readWith}`, batch, at: Math.min(at, now), ...changed };
     // The copy of one in progress is read to its end.
     const known = finishedAt === null ? {} : { [read]: sha256, [mapping]: readWith };
     await redis.hset(keys.exports, { ...known, [claim]: JSON.stringify(claimed) });
+    if (claimed.changedAt === undefined) return;
+    const copy = { name, ...(origin && { origin }), mtimeNs: BigInt(claimed.changedAt) * MS };
+    const newest = await redis.hget(keys.exports, newestField(source));
+    const [field, , value] = rankOf(copy, newest, { source: newestOnly(source, config), now }).become;
+    if (field !== undefined && value !== undefined) await redis.hset(keys.exports, field, value);
   }
 }
 
@@ -65,16 +82,18 @@ type Of = { source: string; isOneFile: boolean; isHere: (report: Report) => bool
 
 /**
  * What the report of a batch says of the version of an export that it reads, as far as it is known: its file, where that is not its
- * name, a digest of the mapping, and one of the API's address.
+ * name, a digest of the mapping, one of the API's address, and with `newestOnly` when the file changed last.
  */
 export async function versionReadBy(
   { batch, source, name }: Pick<Batch, 'batch' | 'source' | 'name'>,
   store: Pick<Store, 'redis' | 'keys'>,
-): Promise<Pick<Report, 'origin' | 'readWith' | 'readFor'>> {
+): Promise<ReadVersion> {
   const origin = (await store.redis.hget(store.keys.batch(batch), 'origin')) ?? name;
   const last = await claimAt(fieldsOf({ source, name, origin }).claim, store);
-  const readWith = last?.batch === batch ? last.version.split(' ')[1] : undefined;
-  return { ...(origin !== name && { origin }), ...(readWith && { readWith }), readFor: store.keys.origin };
+  const { version = '', changedAt } = last?.batch === batch ? last : {};
+  const [, readWith] = version.split(' ');
+  const changed = changedAt === undefined ? {} : { changedAt: new Date(changedAt).toISOString() };
+  return { ...(origin !== name && { origin }), ...(readWith && { readWith }), readFor: store.keys.origin, ...changed };
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;

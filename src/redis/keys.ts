@@ -137,7 +137,7 @@ function deliveryKeys(prefix: string) {
     /** Sorted set: a few accepted orders → when; which a complete list must contain. */
     canaries: `${prefix}:canaries`,
     verificationLock: `${prefix}:verification:lock`,
-    /** Hash: export path → SHA-256 of the version read last; with `#mapping` by which mapping, `#claim` which batch reads it. */
+    /** Hash: export path → SHA-256 of the version read last; with `//mapping` by which mapping, `//claim` which batch reads it; `SOURCE#newest` → the newest file claimed. */
     exports: `${prefix}:exports`,
   };
 }

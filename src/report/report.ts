@@ -8,8 +8,11 @@ import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 import type { LeftOutOrders } from './left-out.ts';
 
+/** A version of an export: its file, where that is not `file`, digests of the mapping and of the API's address, and with `newestOnly` when it changed last. */
+export type ReadVersion = { origin?: string; readWith?: string; readFor?: string; changedAt?: string };
+
 /** `report.json`, version 1 (docs/contract.md, "Reports"). Times are ISO 8601 in UTC. */
-export type Report = {
+export type Report = ReadVersion & {
   version: 1;
   batch: string;
   environment: string;
@@ -18,11 +21,8 @@ export type Report = {
   isFixFile?: true;
   readAs?: string;
   file: string;
-  /** A version of an export, which nobody can drop again; its file, where that is not `file`, and digests of the mapping and of the API's address. */
+  /** A version of an export, which nobody can drop again. */
   isExport?: true;
-  origin?: string;
-  readWith?: string;
-  readFor?: string;
   /** The person who submitted it at the admin port. */
   by?: string;
   sha256: string;

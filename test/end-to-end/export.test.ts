@@ -1,7 +1,9 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openOperator } from '../support/operator.ts';
+import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -106,6 +108,50 @@ describe('an export', () => {
     const fourth = await version('1004;NUT;1\n1005;NUT;1\n1006;NUT;1\n');
     expect(fourth.report.warnings).toEqual([nameless]);
     expect(fourth.page).toContain('<h1>Nothing here needs you');
+  });
+
+  it('of a pattern with newestOnly is read from the newest file alone, also when that is gone, and after Redis lost its data', async () => {
+    const redis = await openDatabase();
+    const pattern = "type: export, path: 'erp/PO_*.csv', mapping: erp, stable: 100ms, poll: 200ms";
+    await using place = await openWorkplace({ redis, more: MORE, source: `- { name: erp, ${pattern} }` });
+    await using client = Object.assign(new Redis(redis), { [Symbol.asyncDispose]: async () => client.disconnect() });
+    const once = () => place.run(['start', '--once']);
+    const warnings = async () => {
+      const { findings } = JSON.parse((await place.run(['doctor', '--json'])).out);
+      return findings.filter(({ message }: { message: string }) => message.includes('the oldest first')).length;
+    };
+    const file = (day: string) => path.join(place.folder, 'erp', `PO_${day}.csv`);
+    await mkdir(path.dirname(file('')));
+    // 1002 was cancelled after Friday.
+    const content = {
+      20: '1001;BOLT;5\n1002;NUT;1\n',
+      21: '1001;BOLT;5\n1002;NUT;1\n',
+      23: '1001;BOLT;6\n1003;NUT;1\n',
+    };
+    for (const [day, rows] of Object.entries(content)) {
+      await writeFile(file(day), HEAD + rows);
+      await utimes(file(day), new Date(`2026-11-${day}T03:00:00Z`), new Date(`2026-11-${day}T03:00:00Z`));
+    }
+    expect(await warnings()).toBe(1);
+    const config = await readFile(place.config, 'utf8');
+    await writeFile(place.config, config.replace('poll: 200ms', 'poll: 200ms, newestOnly: true'));
+    expect(await warnings()).toBe(0);
+
+    expect(await once()).toMatchObject({ code: 0 });
+    expect(await place.reportsNow()).toMatchObject([
+      { file: 'PO_23.csv', changedAt: '2026-11-23T03:00:00.000Z', counts: { accepted: 2 } },
+    ]);
+    await rm(file('23'));
+    expect(await once()).toMatchObject({ code: 0 });
+    await client.flushdb();
+    for (const _ of [1, 2]) expect(await once()).toMatchObject({ code: 0 });
+    expect(await place.reportsNow()).toHaveLength(1);
+    expect([...place.stored().keys()].toSorted()).toEqual(['1001', '1003']);
+
+    await writeFile(file('20'), `${HEAD}1001;BOLT;6\n1004;NUT;1\n`);
+    expect(await once()).toMatchObject({ code: 0 });
+    expect([...place.stored().keys()].toSorted()).toEqual(['1001', '1003', '1004']);
+    expect((await place.reportsNow()).map((report) => report.file)).toEqual(['PO_23.csv', 'PO_20.csv']);
   });
 
   it('that is cut off ends with its next version, and no later version sends a discarded conflict: no text says otherwise', async () => {

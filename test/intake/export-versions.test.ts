@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config, ExportSource } from '../../src/config/config.ts';
 import { mappingSchema } from '../../src/config/mapping-schema.ts';
-import { type CopiedFile, createExportVersions } from '../../src/intake/export-versions.ts';
+import { type CopiedFile, createExportVersions, unreadOf } from '../../src/intake/export-versions.ts';
 import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -28,9 +28,9 @@ async function openVersions() {
     epoch: () => 'now',
     isBehind: async () => isBehind,
   };
-  const versions = (menge = 'MENGE') => {
+  const versions = (menge = 'MENGE', more: Partial<ExportSource> = {}) => {
     const mappings: Config['mappings'] = { erp: mappingSchema.parse({ fields: { quantity: menge } }) };
-    const config = { sources: [exportSource('/erp.csv', { mapping: 'erp' })], mappings };
+    const config = { sources: [exportSource('/erp.csv', { mapping: 'erp', ...more })], mappings };
     const validatorsOf = (source: ExportSource) => storedValidators(source, { config, redis, keys });
     return { ...createExportVersions({ config, redis, keys, batches, time: { now: () => now } }), validatorsOf };
   };
@@ -149,5 +149,95 @@ describe('a version of an export', () => {
     expect(await after.validatorsOf(source).recall()).toBeUndefined();
     await after.wasRead(it.copy('second'), 'a');
     expect(await after.claim(it.copy('third'))).toBe('unchanged');
+  });
+});
+
+describe('a version of a source with newestOnly', () => {
+  const MINUTE = 60_000;
+  const ERP = { path: '/erp/PO_*.csv', newestOnly: true };
+
+  /** `of(name, minute)`: a copy of a file that changed last in a minute since 1970. */
+  async function openNewest() {
+    const it = await openVersions();
+    const of = (name: string, minute: number): CopiedFile => ({
+      ...it.copy(`${name}@${minute}`, `${name}@${minute}`),
+      name,
+      mtimeNs: BigInt(minute * MINUTE) * 1_000_000n,
+    });
+    const daemon = (menge = 'MENGE', more: Partial<ExportSource> = {}) => it.versions(menge, { ...ERP, ...more });
+    it.pass(1_000 * MINUTE);
+    return { ...it, of, daemon };
+  }
+
+  test('is older once a newer file was claimed, also for another daemon and when that file is gone', async () => {
+    await using it = await openNewest();
+    expect(await it.daemon().claim(it.of('PO_1.csv', 10))).toBe('new');
+    expect(await it.daemon().claim(it.of('PO_2.csv', 20))).toBe('new');
+    expect(await it.daemon().claim(it.of('PO_3.csv', 19))).toBe('older');
+    expect(await it.daemon().claim(it.of('PO_1.csv', 15))).toBe('older');
+    expect(await it.daemon().claim(it.of('PO_1.csv', 21))).toBe('new');
+  });
+
+  test('of files with one time, the last by name counts', async () => {
+    await using it = await openNewest();
+    expect(await it.daemon().claim(it.of('PO_2.csv', 10))).toBe('new');
+    expect(await it.daemon().claim(it.of('PO_1.csv', 10))).toBe('older');
+    expect(await it.daemon().claim(it.of('PO_3.csv', 10))).toBe('new');
+  });
+
+  test('is older than a file that was written again with the content that was read', async () => {
+    await using it = await openNewest();
+    const first = it.of('PO_1.csv', 10);
+    expect(await it.daemon().claim(first)).toBe('new');
+    await it.daemon().wasRead(first, first.sha256);
+    expect(await it.daemon().claim({ ...first, mtimeNs: it.of('', 20).mtimeNs ?? 0n })).toBe('unchanged');
+    expect(await it.daemon().claim(it.of('PO_2.csv', 15))).toBe('older');
+  });
+
+  test('is read again by another mapping only if it is the newest', async () => {
+    await using it = await openNewest();
+    const [first, second] = [it.of('PO_1.csv', 10), it.of('PO_2.csv', 20)];
+    for (const copy of [first, second]) {
+      expect(await it.daemon().claim(copy)).toBe('new');
+      await it.daemon().wasRead(copy, copy.sha256);
+    }
+    expect(await it.daemon('QTY').claim(first)).toBe('older');
+    expect(await it.daemon('QTY').claim(second)).toBe('new');
+  });
+
+  test('is compared with files of the same pattern only', async () => {
+    await using it = await openNewest();
+    expect(await it.daemon('MENGE', { path: '/first/three_*.csv' }).claim(it.of('three_1.csv', 20))).toBe('new');
+    expect(await it.daemon().claim(it.of('PO_1.csv', 10))).toBe('new');
+  });
+
+  test('with a time in the future makes no file older that is written after it was claimed', async () => {
+    await using it = await openNewest();
+    expect(await it.daemon().claim(it.of('PO_1.csv', 900_000))).toBe('new');
+    it.pass(10 * MINUTE);
+    expect(await it.daemon().claim(it.of('PO_2.csv', 1_010))).toBe('older');
+    it.pass(10 * MINUTE);
+    expect(await it.daemon().claim(it.of('PO_3.csv', 1_025))).toBe('new');
+  });
+
+  test('is claimed by one of several daemons that look at different files at once, and never after a newer one', async () => {
+    await using it = await openNewest();
+    const verdicts = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => it.daemon().claim(it.of(`PO_${i}.csv`, i + 1))),
+    );
+    expect(verdicts).toContain('new');
+    const newest = verdicts.lastIndexOf('new');
+    expect(await it.daemon().claim(it.of('PO_x.csv', newest))).toBe('older');
+  });
+
+  test('that was neither read nor claimed is known', async () => {
+    await using it = await openNewest();
+    expect(await unreadOf('erp', [], it)).toEqual([]);
+    expect(await it.daemon().claim(it.of('PO_1.csv', 10))).toBe('new');
+    await it.daemon().wasRead(it.of('PO_2.csv', 9), 'a');
+    expect(await unreadOf('erp', ['PO_0.csv', 'PO_1.csv', 'PO_2.csv', 'PO_3.csv'], it)).toEqual([
+      'PO_0.csv',
+      'PO_3.csv',
+    ]);
   });
 });

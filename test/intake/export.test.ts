@@ -14,6 +14,7 @@ import {
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { ExportSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { leftCopies } from '../../src/intake/claim.ts';
 import { copyExport, createExport, handOver, stateOfPath } from '../../src/intake/export.ts';
@@ -24,7 +25,7 @@ import { makeTempFolder } from '../support/temp-folder.ts';
 
 const ROWS = 'purchaseOrderNumber,articleCode,quantity\n1,A,1\n';
 
-async function openTestExport(pattern: string) {
+async function openTestExport(pattern: string, more: Partial<ExportSource> = {}) {
   const folder = await makeTempFolder();
   const spool = path.join(folder.path, 'spool');
   const { log, lines } = capturedLog();
@@ -33,7 +34,7 @@ async function openTestExport(pattern: string) {
   const theirs = new Set<string>();
   const claims: string[] = [];
   const rewrites: number[] = [];
-  const source = exportSource(path.join(folder.path, pattern));
+  const source = exportSource(path.join(folder.path, pattern), more);
   const open = () =>
     createExport(
       {
@@ -55,7 +56,7 @@ async function openTestExport(pattern: string) {
           known.set(copy.origin ?? copy.name, sha256);
         },
       },
-      (at) => void rewrites.push(at),
+      { onRewrite: (at) => void rewrites.push(at), unread: async (files) => files.filter((file) => !known.has(file)) },
     );
   return {
     path: folder.path,
@@ -204,7 +205,7 @@ describe('an export', () => {
     await using it = await openTestExport('orders.csv');
     await it.write('orders.csv');
     const copied = await copyExport(path.join(it.path, 'orders.csv'), 'erp', it.spool, new Date());
-    const { sha256, bytes, draft, ...copy } = copied;
+    const { sha256, bytes, draft, mtimeNs: _, ...copy } = copied;
     expect(await leftCopies(it.spool, 'erp')).toEqual([]);
     const onReady = async () => undefined;
     await handOver(copied, { log: capturedLog().log, claim: async () => 'new', onReady });
@@ -235,4 +236,88 @@ test('the status of a source says whether its file, or the folder of its pattern
     'https://erp.example.com/orders.csv',
   ].map(async (source) => (await stateOfPath(source)).state);
   expect(await Promise.all(states)).toEqual(['ok', 'ok', 'no match', 'missing', 'missing', 'not checked']);
+});
+
+describe('of a pattern with newestOnly', () => {
+  /** Writes files one after the other, each a minute newer than the one before. */
+  async function writeInOrder(it: Awaited<ReturnType<typeof openTestExport>>, ...names: string[]) {
+    for (const [i, name] of names.entries()) {
+      const at = new Date(Date.UTC(2026, 10, 20, 3, i));
+      await it.write(name, `${ROWS}${name},A,1\n`);
+      await utimes(path.join(it.path, name), at, at);
+    }
+  }
+  const read = ({ copies }: { copies: ClaimedFile[] }) => copies.map(({ origin }) => origin);
+  const passedOver = ({ lines }: Awaited<ReturnType<typeof openTestExport>>) =>
+    lines.filter(({ event }) => event === 'export-older').map(({ file, newest }) => [file, newest]);
+
+  test('only the newest file is read, and each older one is logged once', async () => {
+    await using it = await openTestExport('PO_*.csv', { newestOnly: true });
+    await using watch = it.open();
+    await writeInOrder(it, 'PO_9.csv', 'PO_2.csv', 'PO_1.csv');
+    for (let check = 0; check < 2; check += 1) await watch.settleOnce();
+    expect(read(it)).toEqual(['PO_1.csv']);
+    const older = [
+      ['PO_9.csv', 'PO_1.csv'],
+      ['PO_2.csv', 'PO_1.csv'],
+    ];
+    expect(passedOver(it)).toEqual(older);
+    await it.write('PO_0.csv');
+    for (let check = 0; check < 2; check += 1) await watch.settleOnce();
+    expect(read(it)).toEqual(['PO_1.csv', 'PO_0.csv']);
+    // It was read when it was the newest.
+    expect(passedOver(it)).toHaveLength(2);
+  });
+
+  test('of files with the same time, the last by name is the newest', async () => {
+    await using it = await openTestExport('PO_*.csv', { newestOnly: true });
+    await using watch = it.open();
+    const at = new Date('2026-11-20T03:00:00Z');
+    for (const name of ['PO_1.csv', 'PO_3.csv', 'PO_2.csv']) {
+      await it.write(name);
+      await utimes(path.join(it.path, name), at, at);
+    }
+    await watch.settleOnce();
+    expect(read(it)).toEqual(['PO_3.csv']);
+  });
+
+  test('an older file that is written again is the newest', async () => {
+    await using it = await openTestExport('PO_*.csv', { newestOnly: true });
+    await using watch = it.open();
+    await writeInOrder(it, 'PO_1.csv', 'PO_2.csv');
+    await watch.settleOnce();
+    await it.write('PO_1.csv');
+    await watch.settleOnce();
+    expect(read(it)).toEqual(['PO_2.csv', 'PO_1.csv']);
+  });
+
+  test('no older file is read while the newest is still written, or has no done file', async () => {
+    await using it = await openTestExport('PO_*.csv', { newestOnly: true, doneFile: true });
+    await using watch = it.open();
+    await writeInOrder(it, 'PO_1.csv', 'PO_1.csv.done', 'PO_2.csv');
+    await watch.settleOnce();
+    expect([read(it), passedOver(it)]).toEqual([[], []]);
+    await it.write('PO_2.csv', 'purchaseOrderNumber,articleCode,quantity\n2,A');
+    await it.write('PO_2.csv.done', '');
+    for (let check = 0; check < 3; check += 1) await watch.tick();
+    expect([read(it), passedOver(it)]).toEqual([[], []]);
+    await it.write('PO_2.csv');
+    await watch.settleOnce();
+    expect(read(it)).toEqual(['PO_2.csv']);
+    expect(passedOver(it)).toEqual([['PO_1.csv', 'PO_2.csv']]);
+  });
+
+  test('a folder or a link is not the newest file', async () => {
+    await using it = await openTestExport('PO_*.csv', { newestOnly: true });
+    await using watch = it.open();
+    await it.write('PO_1.csv');
+    await mkdir(path.join(it.path, 'PO_2.csv'));
+    await symlink(path.join(it.path, 'PO_1.csv'), path.join(it.path, 'PO_3.csv'));
+    await watch.settleOnce();
+    expect(read(it)).toEqual(['PO_1.csv']);
+    expect(it.lines.filter(({ event }) => event === 'file-left').map(({ file }) => file)).toEqual([
+      'PO_2.csv',
+      'PO_3.csv',
+    ]);
+  });
 });

@@ -399,9 +399,37 @@ export const MUTANTS: readonly Mutant[] = [
   {
     without: 'the claim of a version of an export',
     file: 'src/intake/export-versions.ts',
-    find: "return isOurs === 1 ? 'new' : 'theirs';",
+    find: "return isOurs ? 'new' : 'theirs';",
     replace: "return 'new';",
     tests: ['test/intake/export-versions.test.ts'],
+  },
+  {
+    without: 'the newest file that was claimed, which no older one follows',
+    file: 'src/intake/export-versions.ts',
+    find: "if (isOlder) return 'older';",
+    replace: '',
+    tests: ['test/intake/export-versions.test.ts'],
+  },
+  {
+    without: 'the newest file that was claimed among those that a claim compares',
+    file: 'src/intake/export-versions.ts',
+    find: "[claimedBy, claimed ?? '', ours, ...become]",
+    replace: "[claimedBy, claimed ?? '', ours]",
+    tests: ['test/intake/export-versions.test.ts'],
+  },
+  {
+    without: 'the end of a time in the future',
+    file: 'src/intake/export-versions.ts',
+    find: 'mtimeNs > latest ? latest',
+    replace: 'mtimeNs > latest ? mtimeNs',
+    tests: ['test/intake/export-versions.test.ts'],
+  },
+  {
+    without: 'the wait for the newest file that has no done file',
+    file: 'src/intake/export.ts',
+    find: 'await newestOf(all)',
+    replace: 'await newestOf(await doneOf(all, source))',
+    tests: ['test/intake/export.test.ts'],
   },
   {
     without: 'reading an export again by another mapping',

@@ -14,6 +14,7 @@ export function exportSource(path: string, more: Partial<ExportSource> = {}): Ex
     stable: 60,
     poll: 100,
     doneFile: false,
+    newestOnly: false,
     countRewrites: false,
     timeout: 10_000,
     idle: 5_000,

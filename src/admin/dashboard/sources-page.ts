@@ -37,6 +37,7 @@ ${facts([
   ['stable for', shortText(source.stable)],
   ['polled every', shortText(source.poll)],
   ['waits for', source.doneFile ? 'FILE.done' : undefined],
+  ['reads', source.type === 'export' && source.newestOnly ? 'only the newest file of the pattern' : undefined],
   ['answers to', source.answers && html`<code>${source.answers}</code>`],
   ['batches', link(`/batches?source=${encodeURIComponent(name)}`, 'all of this source')],
 ])}

@@ -1,13 +1,14 @@
 import path from 'node:path';
 import type { Finding, KeyPath } from '../problem.ts';
 import { nearest } from '../problem.ts';
-import { isWebAddress } from '../source-schema.ts';
+import { fixedFolder, isPattern, isWebAddress } from '../source-schema.ts';
 import type { MappingParts, Readable, SourceParts } from './ruling.ts';
 import { type Rule, repeated } from './ruling.ts';
 
 /** Sources have different names, and their mappings exist. */
 export const sourceRule: Rule = (parts) => {
-  return { problems: [...sharedNames(parts), ...unknownMappings(parts)], warnings: unusedMappings(parts) };
+  const problems = [...sharedNames(parts), ...unknownMappings(parts), ...newestOfOne(parts)];
+  return { problems, warnings: unusedMappings(parts) };
 };
 
 /** Names are used in file names, which some file systems compare without case, and in names of variables. */
@@ -28,6 +29,14 @@ function unknownMappings({ sources, mappings }: Readable): Finding[] {
     const hint = near === undefined ? known : `did you mean ${near}?`;
     return [{ path: ['sources', index, 'mapping'], message: `there is no mapping ${mapping}`, hint }];
   });
+}
+
+/** Of one file, there is no newest. The schema refuses the key for an inbox. */
+function newestOfOne({ sources }: Readable): Finding[] {
+  const isOne = ({ type, path: written = '*' }: SourceParts) => type === 'export' && !isPattern(written);
+  const message = 'only a pattern has a newest file: set one such as /mnt/erp/PO_*.csv as path, or remove newestOnly';
+  const wrong = sources.flatMap(([index, one]) => (one.newestOnly && isOne(one) ? index : []));
+  return wrong.map((index) => ({ path: ['sources', index, 'newestOnly'], message }));
 }
 
 function unusedMappings({ sources, mappings }: Readable): Finding[] {
@@ -91,7 +100,7 @@ function answersFolder(index: number, { name, answers }: SourceParts, base: stri
 
 /** An answer in the folder of an export's pattern would be read as an export. */
 function unread(answers: Folder, source: Folder & { written: string }): Finding[] {
-  const isRead = /[*?[{]/.test(source.written) && isWithin(answers.folder, source.folder);
+  const isRead = isPattern(source.written) && isWithin(answers.folder, source.folder);
   return isRead && (answers.folder === source.folder || source.written.includes('**')) ? outside(answers, source) : [];
 }
 
@@ -113,11 +122,6 @@ function outside(inner: Folder, outer: Folder): Finding[] {
 function isWithin(inner: string, outer: string): boolean {
   const way = path.relative(outer, inner);
   return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
-}
-
-/** The folder of a file or pattern, up to its first wildcard. */
-export function fixedFolder(pattern: string): string {
-  return path.dirname(pattern.replace(/[*?[{].*$/, 'x'));
 }
 
 function pairsOf<Item>(items: readonly Item[]): [Item, Item][] {

@@ -27,6 +27,11 @@ export function exportUnchanged(log: Log, facts: File): void {
   log.debug({ event: 'export-unchanged', ...facts }, 'export has the same content as before');
 }
 
+/** A file of a pattern is older than the newest one, and with `newestOnly` never read. Logged once. */
+export function exportOlder(log: Log, facts: File & { newest?: string }): void {
+  log.info({ event: 'export-older', ...facts }, 'older than the newest export, not read');
+}
+
 /** An address has no export yet. Logged once. */
 export function exportAbsent(log: Log, facts: Source & { path: string }): void {
   log.info({ event: 'export-absent', ...facts }, 'there is no export yet');

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { counted, duration } from '../../core/format.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { stateOfPath } from '../../intake/export.ts';
+import { newestField } from '../../intake/export-versions.ts';
 import { type Ignored, ignoredIn, NOT_PERMITTED } from '../../intake/folders.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import { FILES } from '../../intake/read-claimed.ts';
@@ -35,7 +36,7 @@ export type SourceStatus = {
   ignored?: Ignored;
   /** Files in an inbox that no daemon has taken yet; absent when there are none. */
   waiting?: number;
-  /** The first of them; of an export its file, while it is being written or looks incomplete. */
+  /** The first of them; of an export its file, with `newestOnly` its newest, while it is not ready. */
   waitingFiles?: WaitingFile[];
   /** Files in an inbox with a name such as `a.csv.part` that have not changed for ten minutes; absent when there are none. */
   leftAlone?: LeftAlone;
@@ -46,13 +47,11 @@ export type SourceStatus = {
   silent?: { since: number; expectEvery: number };
 };
 
+type Place = { config: Config; clock: Pick<Clock, 'now'>; store: Pick<Store, 'redis' | 'keys' | 'time'> };
+
 /** The sources, with the last file of each among the newest batches. `daemons`: one of them may have marked the inboxes. */
 export async function sourcesOf(
-  {
-    config,
-    clock,
-    store,
-  }: { config: Config; clock: Pick<Clock, 'now'>; store: Pick<Store, 'redis' | 'keys' | 'time'> },
+  { config, clock, store }: Place,
   newest: readonly Batch[],
   daemons: readonly LivingDaemon[],
 ): Promise<SourceStatus[]> {
@@ -72,7 +71,7 @@ export async function sourcesOf(
         path,
         ...checked,
         ...(ignored === undefined ? {} : { ignored }),
-        ...(checked.state === 'other environment' ? {} : await waitingOf(config.sources[i], config, clock.now())),
+        ...(checked.state === 'other environment' ? {} : await waitingOf(config.sources[i], { config, clock, store })),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
         ...(source.type === 'export' && source.countRewrites && heard[name] ? { heardAt: Number(heard[name]) } : {}),
         ...silenceOf(source, heard[name], store.time.now()),
@@ -138,11 +137,13 @@ export async function filesToTake({ sources }: Pick<Config, 'sources'>): Promise
 
 async function waitingOf(
   source: Source | undefined,
-  config: Config,
-  now: number,
+  { config, clock, store }: Place,
 ): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles' | 'leftAlone'>> {
-  const tableEnd = source && mappingFor(config, source.name);
-  if (source?.type === 'export') return await unfinishedExport(source, { now, tableEnd });
+  const [now, tableEnd] = [clock.now(), source && mappingFor(config, source.name)];
+  if (source?.type === 'export') {
+    const newest = source.newestOnly ? await store.redis.hget(store.keys.exports, newestField(source.name)) : null;
+    return await unfinishedExport(source, { now, tableEnd, newest });
+  }
   if (source === undefined) return {};
   const [names, leftAlone] = await Promise.all([namesToTake(source), leftAloneIn(source, now)]);
   const left = leftAlone === undefined ? {} : { leftAlone };

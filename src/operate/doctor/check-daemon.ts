@@ -24,7 +24,7 @@ import {
 } from '../delivery/pause-delivery.ts';
 import { checkSource, filesToTake, ignoredOf, notTakenTexts, takesFiles } from '../delivery/source-status.ts';
 import { daemonCounts, filesNotTaken, isBeating, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
-import { checkBatches, checkFoldersGone, checkMarkers } from './check-folders.ts';
+import { checkBatches, checkFoldersGone, checkSources } from './check-folders.ts';
 import { checkAddress, checkAdminPort, checkTwice } from './check-network.ts';
 import { checkFormat, checkRestored, isNew } from './check-redis.ts';
 import { type Finding, failure } from './finding.ts';
@@ -37,7 +37,7 @@ export async function checkDaemon(place: Place, config: Config): Promise<Finding
     ...(await checkFormat(place)),
     ...(await checkLedger(place, config)),
     ...(await checkRestored(place, config)),
-    ...(await checkMarkers(place, config)),
+    ...(await checkSources(place, config)),
     ...(await checkAddress(place, config)),
     ...allPauses(await place.redis.hgetall(place.keys.breaker)).map((pause): Finding => {
       const remedy = pauseRemedy(pause, ' unless token or API fails below');

@@ -1,13 +1,11 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config, ExportSource, InboxSource } from '../../config/config.ts';
-import { fixedFolder } from '../../config/rules/sources.ts';
+import type { Config, InboxSource } from '../../config/config.ts';
 import { redactedConfig } from '../../config/show.ts';
 import { codeOf, explained, ownersOf, PoSyncError, toError } from '../../core/errors.ts';
 import { GONE_REMEDY, tryWriting } from '../../core/folder.ts';
 import { size, withoutStop } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
-import { matchesAny } from '../../intake/export.ts';
 import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
 import { type Batch, createBatches } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
@@ -15,6 +13,7 @@ import { unsettledText } from '../batches/list-batches.ts';
 import { checkSource, ignoredOf, takesFiles } from '../delivery/source-status.ts';
 import { livingDaemons } from '../heartbeat.ts';
 import { goneText } from '../own-folders.ts';
+import { checkExport, checkPatterns } from './check-exports.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A disk with fewer free bytes is nearly full. */
@@ -45,7 +44,7 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
     ...answers.map(({ name, folder }) => writable(`answers of ${name}`, folder)),
     ...own.map(({ check, folder }) => ownFolder(check, folder)),
     ...redactedConfig(config).sources.map((source) =>
-      source.type === 'inbox' ? inboxFolder(source, config.environment) : exportPath(source),
+      source.type === 'inbox' ? inboxFolder(source, config.environment) : checkExport(source, unusable),
     ),
   ]);
   return [...findings.flat(), ...withoutInbox(config)];
@@ -112,35 +111,13 @@ async function notRead(check: string, source: InboxSource): Promise<Finding[]> {
   return [{ check, state: 'warn', message: `not read: ${ignoredText(ignored)}`, remedy: ignoredRemedy(ignored) }];
 }
 
-async function exportPath({ name, path: place }: ExportSource): Promise<Finding[]> {
-  const check = `export ${name}`;
-  if (/^https?:/.test(place)) return [{ check, state: 'ok', message: `${place} is an address; the daemon checks it` }];
-  const isPattern = /[*?{[]/.test(place);
-  const folder = isPattern ? fixedFolder(place) : place;
-  try {
-    await access(folder, constants.R_OK);
-    if (isPattern && !(await matchesAny(place))) return [noMatch(check, place)];
-    return [{ check, state: 'ok', message: `${place} is readable` }];
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return [unusable(check, folder, error)];
-    return [
-      {
-        check,
-        state: 'warn',
-        message: `${place} does not exist yet`,
-        remedy: 'The daemon waits for it. If the path is wrong, correct it.',
-      },
-    ];
-  }
-}
-
-function noMatch(check: string, place: string): Finding {
-  const remedy = 'The daemon waits for one. If the pattern is wrong, correct the path of the source.';
-  return { check, state: 'warn', message: `no file matches ${place}`, remedy };
+/** Checks sources as far as the ledger knows more of them than their folders say. */
+export async function checkSources(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
+  return [...(await checkMarkers(place, config)), ...(await checkPatterns(place, config))];
 }
 
 /** A daemon that runs takes nothing from an inbox without its marker; the next start takes it for the inbox. */
-export async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
+async function checkMarkers(place: Pick<Store, 'redis' | 'keys'>, config: Config): Promise<Finding[]> {
   const isServed = (await livingDaemons(place)).some(takesFiles);
   const found = config.sources.map(async (source): Promise<Finding[]> => {
     const { name, path: folder } = source;

@@ -73,6 +73,25 @@ describe('what daemons share', () => {
     expect(await found()).toEqual([]);
   });
 
+  it('warns of several files of a pattern that are new to the ledger, unless only the newest counts', async () => {
+    const files = async (more: string) => {
+      const source = `- { name: erp, type: export, path: '${temp.path}/PO_*.csv'${more} }`;
+      return await found(`  ${source}\n${noPort}`);
+    };
+    await writeFile(path.join(temp.path, 'PO_1.csv'), '');
+    await mkdir(path.join(temp.path, 'PO_0.csv'));
+    expect(await files('')).toEqual([]);
+    await writeFile(path.join(temp.path, 'PO_2.csv'), '');
+    const message = `2 files match ${temp.path}/PO_*.csv; each is read, the oldest first`;
+    expect(await files('')).toEqual([['export erp', 'warn', message]]);
+    expect(await files(', newestOnly: true')).toEqual([]);
+    expect(await files(', doneFile: true')).toEqual([]);
+    await store.redis.hset(store.keys.exports, 'erp2/PO_1.csv', 'a');
+    expect(await files('')).toHaveLength(1);
+    await store.redis.hset(store.keys.exports, 'erp/PO_9.csv', 'a');
+    expect(await files('')).toEqual([]);
+  });
+
   it('fails for an inbox of another ledger, as a start does', async () => {
     await mark({ ledger: 'another', host: 'host-b', data: '/srv/data' });
     const message = `The inbox ${temp.path}/inbox belongs to the ledger of /srv/data on host-b.`;

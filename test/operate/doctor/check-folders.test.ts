@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkFolders, roomFinding, unusable, withRoom } from '../../../src/operate/doctor/check-folders.ts';
@@ -48,6 +48,21 @@ reports: { path: ${temp.path}/reports }
 `);
     const found = (await checkFolders(config)).filter(({ check: name }) => name === 'sources');
     expect(found).toMatchObject([{ state: 'warn', message: expect.stringContaining('no source of type inbox') }]);
+  });
+
+  it('warn of a newest file whose time is in the future, because no other is read', async () => {
+    await mkdir(path.join(temp.path, 'inbox'));
+    const exportOf = async () =>
+      (await check(`  - { name: erp, type: export, path: '${temp.path}/PO_*.csv', newestOnly: true }`))['export erp'];
+    const file = path.join(temp.path, 'PO_1.csv');
+    await writeFile(file, '');
+    expect(await exportOf()).toEqual(['ok', `${temp.path}/PO_*.csv is readable`, '']);
+    await utimes(file, new Date('2099-01-01'), new Date('2099-01-01'));
+    expect(await exportOf()).toEqual([
+      'warn',
+      'the time of PO_1.csv is in the future: no other file is read, because all are older',
+      expect.stringContaining('Correct its time (touch), or remove it'),
+    ]);
   });
 
   it('that are missing or not folders fail with a remedy', async () => {
