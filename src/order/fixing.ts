@@ -239,7 +239,7 @@ export function hasInbox({ sources }: { sources: readonly { type: string }[] }):
   return sources.some(({ type }) => type === 'inbox');
 }
 
-/** Where corrected files belong, as the end of "drop it". An export has no inbox of its own: any one takes its fix files. */
+/** Where corrected files belong, as the end of "drop it". An export has no inbox: any one takes its fix files. */
 export function intoInbox({ sources }: { sources: readonly { type: string; path: string }[] }): string {
   const inbox = sources.find(({ type }) => type === 'inbox');
   if (inbox === undefined) return INTO_NO_INBOX;
