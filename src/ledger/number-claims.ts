@@ -1,3 +1,4 @@
+import { endOf, ORDERED } from '../order/closing-text.ts';
 import { type DeadLetter, placesOf } from '../order/dead-letter.ts';
 import { type Former, formerOf, isRecognizable } from '../order/digest.ts';
 import type { FixTarget } from '../order/record.ts';
@@ -219,15 +220,13 @@ export type ToBecome = Pick<DeadLetter, 'purchaseOrderNumber' | 'location' | 'cl
   content?: string;
 };
 
-/** How dead letters end whose rows were ordered. */
-const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
-
 /** The rows of a dead letter that became an order, which they never do again, and that order. `former`: if it has another number. */
 export function takenRows(batch: string, letter: DeadLetter, last?: string) {
   const { closed, purchaseOrderNumber } = letter;
   const number = last ?? closed?.number ?? purchaseOrderNumber;
-  const isOrdered = closed !== undefined && number !== '' && ORDERED.has(closed.end?.by ?? closed.by);
-  const owner: RowOwner = { number, batch: closed?.end?.batch ?? closed?.batch ?? batch, no: 0 };
+  const end = closed && endOf(closed);
+  const isOrdered = end !== undefined && number !== '' && ORDERED.has(end.by);
+  const owner: RowOwner = { number, batch: end?.batch ?? closed?.batch ?? batch, no: 0 };
   const former = formerOf(letter);
   const isOther = isOrdered && number !== purchaseOrderNumber && isRecognizable(former);
   return { owner, places: isOrdered ? placesOf(letter) : [], ...(isOther && { former }) };

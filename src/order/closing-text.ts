@@ -15,6 +15,19 @@ export function changeTexts(changes: readonly Change[] = [], at = changes[0]?.pl
   return changes.map((change) => changeText(change, isAlone));
 }
 
+/** How dead letters end whose rows were ordered. */
+export const ORDERED: ReadonlySet<string> = new Set(['accepted', 'duplicate', 'confirmed', 'resent', 'rebuilt']);
+
+/**
+ * How an order that needed a person ended; undefined while it needs one in another batch. One that was ordered stays so while
+ * rows that came back later wait.
+ */
+export function endOf({ waitsIn, end, before, ...first }: Closed): End | undefined {
+  if (waitsIn === undefined) return end ?? first;
+  const was = before ?? (end && first);
+  return was && ORDERED.has(was.by) ? was : undefined;
+}
+
 /** How a dead letter was closed, in words. */
 export function closingWord(by: string): string {
   switch (by) {

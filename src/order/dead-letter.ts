@@ -47,9 +47,9 @@ export type End = {
 
 /**
  * `waitsIn`: the batch in which its rows need a person again, while they do. `end`: how they ended there; with `waitsIn`,
- * that they came back after they were settled.
+ * that they came back after they were settled. `before`: how rows that waited in other batches ended before that.
  */
-export type Closed = End & { waitsIn?: string; end?: End } & Corrected;
+export type Closed = End & { waitsIn?: string; end?: End; before?: End } & Corrected;
 
 /**
  * What was changed in its rows, none if they came back as they were, absent if that is not known; and the order number
@@ -82,6 +82,7 @@ export type Closing = {
   waitsIn?: string;
   file?: string;
   end?: End;
+  before?: End;
 };
 
 /** The closings of one batch, by dead letter. */
@@ -101,12 +102,8 @@ export function closingFor(
 }
 
 /** What `dead-letters.json` says about a closing. */
-export function closedBy({ waitsIn, end, ...closing }: Closing): Closed {
-  return {
-    ...endBy(closing),
-    ...(waitsIn === undefined ? {} : { waitsIn }),
-    ...(end === undefined ? {} : { end }),
-  };
+export function closedBy({ waitsIn, end, before, ...closing }: Closing): Closed {
+  return { ...endBy(closing), ...(waitsIn && { waitsIn }), ...(end && { end }), ...(before && { before }) };
 }
 
 /** Who or what closed it, without the dead letter that it closed. */

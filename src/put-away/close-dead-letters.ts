@@ -72,6 +72,17 @@ export async function* closeFixed(
   await tell();
 }
 
+/** The other fix files of the batches that `own` corrects whose dead letters it closed: it says what was changed in them. */
+export async function alsoClosedBy(own: string, corrects: Iterable<string>, batches: Batches): Promise<string[]> {
+  const others = new Set<string>();
+  for (const of of corrects) {
+    for (const { successor, batch = own } of await batches.closings(of))
+      if (successor && batch !== own) others.add(batch);
+  }
+  const closed = await Promise.all([...others].map((one) => batches.closings(one)));
+  return [...others].filter((_, i) => closed[i]?.some(({ batch }) => batch === own));
+}
+
 function remember(cameBack: CameBackOf, { order, result: { outcome }, deadLetter }: ReportedOrder): void {
   if (outcome === 'cancelled') return;
   const { records, number } = order;

@@ -141,7 +141,7 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
     if (end === undefined) return { waitsIn: batch };
     const last = end.successor === undefined ? { end: { ...end, ...end.end } } : await follow(end);
     const again = last.waitsIn === undefined ? await waitsAgain(end, next) : undefined;
-    if (again?.waitsIn !== undefined) return { waitsIn: again.waitsIn };
+    if (again?.waitsIn !== undefined) return { waitsIn: again.waitsIn, before: last.end ?? last.before };
     const ordered = await orderedSince(end, next, follow);
     return ordered === undefined ? last : { end: ordered };
   }
@@ -157,20 +157,22 @@ async function withWaiting(own: string, closings: readonly Closing[], batches: B
 
   const shown: Closing[] = [];
   const named = namer(own, find);
+  const endNamed = async (end: Closing | undefined) => end && endBy(await named(end));
   const all = knownFrom(closings);
   for (const closing of all.ended.values()) {
     const followed = await follow(closing);
     const again = followed.waitsIn === undefined ? await waitsAgain(closing, all) : undefined;
     const waitsIn = followed.waitsIn ?? again?.waitsIn;
     const end = again ?? (await orderedSince(closing, all, follow)) ?? followed.end;
-    const last = end && endBy(await named(end));
-    const more = { ...(waitsIn === undefined ? {} : { waitsIn }), ...(last === undefined ? {} : { end: last }) };
+    const [last, before] = await Promise.all([end, again ? followed.end : followed.before].map(endNamed));
+    const more = { ...(waitsIn && { waitsIn }), ...(last && { end: last }), ...(before && { before }) };
     shown.push({ ...(await named(closing, followed.waitsIn ?? closing.batch)), ...more });
   }
   return shown;
 }
 
-type Followed = { waitsIn?: string; end?: Closing };
+/** `before`: how rows ended that came back after that, and wait. */
+type Followed = { waitsIn?: string; end?: Closing; before?: Closing | undefined };
 
 /** How an order that a person discarded was accepted from a later file. */
 async function orderedSince(

@@ -165,7 +165,7 @@ async function neededOf(letter: DeadLetter, letterIn: LetterIn, isNew: boolean):
 /** How a dead letter was closed, as its report says it. */
 async function closingOf(letter: DeadLetter, closed: Closed, letterIn: LetterIn): Promise<Closing> {
   const { purchaseOrderNumber: number, kind, location } = letter;
-  const { waitsIn, end, changes: _, number: now = number, file: _file, ...how } = closed;
+  const { waitsIn, end, before: _before, changes: _, number: now = number, file: _file, ...how } = closed;
   const isWaiting = waitsIn !== undefined && end === undefined && how.batch !== undefined && now !== '';
   const successor = isWaiting ? (await letterIn(how.batch ?? '', now))?.letter : undefined;
   const which = number === '' ? { number, place: placeText(location) } : { number, kind };

@@ -18,7 +18,7 @@ import { makeFolder } from '../report/disk.ts';
 import { currentWarnings } from '../report/read-corrections.ts';
 import { exportRemedy, helpAddress, type Report } from '../report/report.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
-import { closeFixed } from './close-dead-letters.ts';
+import { alsoClosedBy, closeFixed } from './close-dead-letters.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { faultyLine } from './faulty-line.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
@@ -52,6 +52,8 @@ export function createReportAndPutAway(context: SettlementContext) {
       await writeAnswered(input, config, inspection);
       // Their reports say what was corrected, and are written again when this file is put away.
       if (corrects.size > 0) await store.redis.sadd(store.keys.cameFrom(batch.batch), ...corrects);
+      const others = await alsoClosedBy(batch.batch, corrects, batches);
+      if (others.length > 0) await store.redis.sadd(store.keys.refresh, ...others);
     } else if (await hasEnded(batch, config, { otherwise: !batch.cancelled })) {
       // Redis has forgotten outcomes that the report has, or what a person did since: it was stopped because of that.
       return void (await endAsReported(batch, fileGone(batch), context));

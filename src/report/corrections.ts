@@ -1,20 +1,14 @@
+import { endOf } from '../order/closing-text.ts';
 import type { Change, DeadLetter } from '../order/dead-letter.ts';
-import { errorColumnOf, isOrdered } from '../order/fixing.ts';
+import { errorColumnOf, isOrdered, placeText } from '../order/fixing.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { SourceRecord } from '../order/record.ts';
 import { pointerStep, shorten } from '../order/text.ts';
 import type { Inspection } from '../parse/inspection.ts';
 import { isOfOtherBatch, type Originals, placeNamedBy } from '../parse/read-fix-file.ts';
+import { type CorrectedOrder, MOST_CHANGES } from './corrected-places.ts';
 
-/** An order of a fix file with what a person changed in it. `places`: those of its rows in `batch`, which it corrects. */
-export type CorrectedOrder = { batch: string; places: string[]; number: string; was?: string; changes: Change[] };
-
-/** In the report of the batch that brought the corrected rows: a JSON array with one entry a line. */
-export const CORRECTIONS = 'corrections.json';
-
-/** Changes kept of one order. */
-export const MOST_CHANGES = 50;
 /** Characters of a value. */
 const LONGEST = 200;
 
@@ -25,7 +19,8 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
   const originals = 'originals' in reading ? reading.originals : undefined;
   if (originals === undefined) return undefined;
   const placeOf = (record: SourceRecord) => (isOfOtherBatch(record, originals) ? undefined : placeNamedBy(record));
-  const named = order.records.flatMap((record) => placeOf(record) ?? []);
+  const brought = order.records.filter((record) => placeOf(record) !== undefined);
+  const named = brought.flatMap((record) => placeOf(record) ?? []);
   if (named.length === 0) return undefined;
   const at = 'columns' in reading ? reading.columns.at : undefined;
   const names = (field: Sent) => shape.header?.[at?.[field] ?? -1] || field;
@@ -47,6 +42,7 @@ export function correctionOf(order: CheckedOrder, { reading, shape }: Inspection
   return {
     batch: originals.batch,
     places: named,
+    at: brought.map(({ place }) => placeText(place)),
     number: order.number,
     ...(was === undefined || was === order.number ? {} : { was }),
     changes: changes.slice(0, MOST_CHANGES),
@@ -115,9 +111,11 @@ const MOST_LATER = 100_000;
 
 /** Counts a dead letter whose order was accepted since, or was ordered before. Another file may send the same number. */
 export function addLater(later: Later, letter: DeadLetter, isRow: boolean): void {
-  const { batch, changes, end, by, waitsIn, number } = letter.closed ?? {};
-  const last = waitsIn === undefined ? (end?.by ?? by) : undefined;
-  const isOwn = isRow || batch === later.own || changes !== undefined || end !== undefined;
+  const { closed } = letter;
+  const { batch, changes, end, waitsIn, before, number } = closed ?? {};
+  const last = closed && endOf(closed)?.by;
+  const cameBack = waitsIn === undefined ? end : before;
+  const isOwn = isRow || batch === later.own || changes !== undefined || cameBack !== undefined;
   if (last !== 'accepted' || !isOwn) {
     if (!isRow && isOrdered(letter)) later.before.other += 1;
     else if (last === 'accepted') later.elsewhere += 1;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { codeOf } from '../core/errors.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createRowClaims, mayHaveOwner } from '../ledger/row-claims.ts';
@@ -20,8 +19,7 @@ import {
 } from '../order/dead-letter.ts';
 import { ROW_SETTLED } from '../order/fixing.ts';
 import type { Store } from '../redis/store.ts';
-import { CORRECTIONS, type CorrectedOrder, MOST_CHANGES } from './corrections.ts';
-import { readList } from './dead-letters.ts';
+import { type CorrectedOrder, correctedPlaces, correctionsIn, MOST_CHANGES } from './corrected-places.ts';
 import { pages } from './lines.ts';
 import { readFinished, readReport, reportNames } from './report.ts';
 import { readResults } from './results.ts';
@@ -37,26 +35,10 @@ export type Corrections = ReadonlyMap<string, ReadonlyMap<string, CorrectedOrder
 export async function readCorrections(reports: string, batch: string, later: Iterable<string>): Promise<Corrections> {
   const found = new Map<string, Map<string, CorrectedOrder>>();
   for (const name of new Set(later)) {
-    const places = await placesIn(join(reports, name), batch).catch(() => undefined);
+    const places = await correctedPlaces(reports, name, batch).catch(() => undefined);
     if (places && places.size > 0) found.set(name, places);
   }
   return found;
-}
-
-async function placesIn(folder: string, batch: string): Promise<Map<string, CorrectedOrder>> {
-  const places = new Map<string, CorrectedOrder>();
-  for await (const one of correctionsIn(folder)) {
-    if (one.batch === batch) for (const place of one.places) places.set(place, one);
-  }
-  return places;
-}
-
-async function* correctionsIn(folder: string): AsyncGenerator<CorrectedOrder> {
-  try {
-    yield* readList<CorrectedOrder>(join(folder, CORRECTIONS));
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  }
 }
 
 /** What came back in a fix file: the batch that brought it, and its number and outcome there. */

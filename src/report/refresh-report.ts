@@ -13,7 +13,7 @@ import { reportPage } from './page/report-page.ts';
 import { asTheyAre, type Corrections, currentWarnings, type Find, withClosing } from './read-corrections.ts';
 import { type Report, readReport, reportJson } from './report.ts';
 import { readResults } from './results.ts';
-import { addDeadLetter, addResult, broughtOf, newStory, type Story } from './story.ts';
+import { addDeadLetter, addResult, broughtOf, elsewhereOf, newStory, type Story } from './story.ts';
 import { removeFixFiles, sealFixes, sentFacts } from './write-report.ts';
 
 type Accepted = (numbers: string[]) => Promise<number>;
@@ -69,7 +69,8 @@ export async function refreshReport(
   const fixes = isThinned && fix && report.format ? await sealFixes(folder, fix, report.format) : [];
   for (const one of fixes) drafts.use(one);
   const kept = isThinned ? fixes.map(({ path }) => basename(path)) : open > 0 ? await fixFilesIn(folder) : [];
-  const complete = { ...report, ...sentFacts(story.later, story.listed, report.counts.duplicate) };
+  const sent = sentFacts(story.later, story.listed, report.counts.duplicate);
+  const complete = { ...report, ...sent, openElsewhere: elsewhereOf(story) };
   await page.write(reportPage({ report: complete, story, fixFiles: kept }));
   await summary.write(reportJson(complete));
 

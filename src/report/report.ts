@@ -7,6 +7,7 @@ import { claimTimeOf } from '../order/batch.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
 import type { LeftOutOrders } from './left-out.ts';
+import type { Elsewhere } from './story.ts';
 
 /** A version of an export: its file, where that is not `file`, digests of the mapping and of the API's address, and with `newestOnly` when it changed last. */
 export type ReadVersion = { origin?: string; readWith?: string; readFor?: string; changedAt?: string };
@@ -36,21 +37,20 @@ export type Report = ReadVersion & {
   cancelledBy?: { at: string; who: string };
   /** `text`: the line of the file that the error names, cut around its column. */
   error?: { code: string; message: string; remedy?: string; line?: number; column?: number; text?: string };
-  /** The batch of a later file with the same source and name that could be read; only for an unreadable file. */
+  /** Of an unreadable file: the batch of a later one with its source and name that could be read; since when it is removed. */
   replacedBy?: string;
-  /** Since when an unreadable file is known to be removed from where it was put away; only while it is. */
   removedAt?: string | undefined;
-  /** The batch of the same source that read the same content first, its file, and when it began. */
+  /** The first and the last other batch of the same source that read the same content, its file, and when it began. */
   repeats?: { batch: string; file: string; at: string };
-  /** The last batch that read the same content again, its file, and when it began. */
   repeatedBy?: { batch: string; file?: string; at: string };
   counts: { records: number; orders: number } & OutcomeCounts;
   /** How many of `counts.orders` are rows without an order number; absent if none are, and before the batch is finished. */
   nameless?: number;
-  /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, discarded ones, and ordered before. */
+  /** What `counts` does not say: orders accepted later (`ofRows`: rows without a number), those that others sent, discarded ones, ordered before, and those that newer files brought back. */
   acceptedLater?: { orders: number; ofRows: number } | undefined;
   acceptedElsewhere?: number | undefined;
   discarded?: number | undefined;
+  openElsewhere?: Elsewhere | undefined;
   orderedBefore?: { same: number; other: number; files?: string[]; batches?: string[] } | undefined;
   /** Orders that `skipWhere` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;

@@ -1,5 +1,6 @@
 import { counted, orders } from '../core/format.ts';
-import { FILES_NAMED, fileTitle } from '../order/batch.ts';
+import { FILES_NAMED } from '../order/batch.ts';
+import { endOf } from '../order/closing-text.ts';
 import { type BroughtBy, type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { NUMBER_KNOWN, ROW_KNOWN } from '../order/fixing.ts';
 import { itemsIn } from '../order/order.ts';
@@ -21,9 +22,9 @@ export type Story = {
   nameless: number;
   /**
    * How many orders came back and need a person in a newer batch, by batch. `nameless`: how many of them are rows without
-   * an order number; `settled`: how many were settled before; `file`: the name of its file, if known.
+   * an order number; `settled`: how many were settled before, and `accepted`; `file`: the name of its file, if known.
    */
-  waiting: Map<string, { count: number; nameless: number; settled: number; file: string | undefined }>;
+  waiting: Map<string, Waiting>;
   /** How many open ones a file in progress brought back as orders, by its batch; not in `open`. `file`: its name. */
   brought: Map<string, { count: number; nameless: number; file: string }>;
   later: Later;
@@ -34,6 +35,8 @@ export type Story = {
   /** How many of its cancelled orders were accepted in another file since, as far as that is known. */
   sentElsewhere: number;
 };
+
+type Waiting = { count: number; nameless: number; settled: number; accepted: number; file: string | undefined };
 
 /** A story of a batch without orders. */
 export function newStory(batch?: string): Story {
@@ -73,10 +76,12 @@ export function addDeadLetter(story: Story, deadLetter: DeadLetter, by?: Brought
   else if (closed === undefined) story.open += 1;
   if (by === undefined && closed === undefined && isNameless(deadLetter)) story.nameless += 1;
   if (closed?.waitsIn === undefined) return;
-  const one = story.waiting.get(closed.waitsIn) ?? { count: 0, nameless: 0, settled: 0 };
+  const one = story.waiting.get(closed.waitsIn) ?? { count: 0, nameless: 0, settled: 0, accepted: 0 };
   const nameless = one.nameless + Number(isNameless(deadLetter));
-  const settled = one.settled + Number(closed.end !== undefined);
-  story.waiting.set(closed.waitsIn, { count: one.count + 1, nameless, settled, file: (closed.end ?? closed).file });
+  const settled = one.settled + Number((closed.before ?? closed.end) !== undefined);
+  const accepted = one.accepted + Number(endOf(closed) !== undefined);
+  const { file } = closed.end ?? closed;
+  story.waiting.set(closed.waitsIn, { count: one.count + 1, nameless, settled, accepted, file });
 }
 
 function addBrought({ brought }: Story, deadLetter: DeadLetter, { batch, file }: BroughtBy): void {
@@ -168,18 +173,26 @@ export function sumOf(
   return [...groups.values()].reduce((sum, group) => (group.kind === kind ? sum + group[of] : sum), 0);
 }
 
-/** How many orders came back and need a person in a newer batch. `nameless`: how many of them have no order number. */
-export const waitingOf = ({ waiting }: Story) => summed(waiting);
+/** The orders that came back and need a person in a newer batch, with the newest of these; undefined if there are none. */
+export function elsewhereOf({ waiting }: Story): Elsewhere | undefined {
+  if (waiting.size === 0) return undefined;
+  const batches = [...waiting].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, FILES_NAMED);
+  const named = batches.map(([batch, { file }]) => ({ batch, ...(file !== undefined && { file }) }));
+  const { count: all, nameless } = summed(waiting);
+  const accepted = waiting.values().reduce((sum, one) => sum + one.accepted, 0);
+  return { orders: all, nameless, accepted, batches: named };
+}
+
+/** In `report.json`: `accepted` of these orders were, before they came back. */
+export type Elsewhere = Pick<Waiting, 'nameless' | 'accepted'> & { orders: number; batches: Named[] };
+type Named = { batch: string; file?: string };
 
 /** How many a file in progress brought back. */
 export const broughtOf = ({ brought }: Pick<Story, 'brought'>) => summed(brought);
 
 function summed(batches: ReadonlyMap<string, { count: number; nameless: number }>) {
-  const all = [...batches.values()];
-  return {
-    count: all.reduce((sum, one) => sum + one.count, 0),
-    nameless: all.reduce((sum, one) => sum + one.nameless, 0),
-  };
+  const sumOf = (name: 'count' | 'nameless') => batches.values().reduce((sum, one) => sum + one[name], 0);
+  return { count: sumOf('count'), nameless: sumOf('nameless') };
 }
 
 /** How many dead letters are rows without an order number, also those that were settled since. */
@@ -204,16 +217,6 @@ export function openText(open: number, nameless: number): string {
   const rows = `${counted(nameless, 'row')} without an order number`;
   if (nameless === 0) return orders(open);
   return open === nameless ? rows : `${orders(open - nameless)} and ${rows}`;
-}
-
-/** What files in progress correct, by the names of these files. */
-export function broughtText(story: Story): string {
-  const { count: number, nameless } = broughtOf(story);
-  if (number === 0) return '';
-  const files = [...story.brought].map(([batch, { file }]) => fileTitle({ batch, file }));
-  const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
-  const [is, them] = number === 1 ? ['is', 'it'] : ['are', 'them'];
-  return `${openText(number, nameless)} ${is} being corrected in ${files.slice(0, FILES_NAMED).join(', ')}${more}, which ${files.length === 1 ? 'is' : 'are'} not finished yet: do not correct ${them} again.`;
 }
 
 function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {

@@ -703,6 +703,13 @@ describe('a dead letter', () => {
     const page = await place.read(first, 'report.html');
     expect(page).toContain('<h1>The order needs you</h1>');
     expect(page).toContain(`in <bdi>5.csv</bdi> <small>(batch`);
+    expect(page).toContain('The order went out after corrections.');
+    expect(JSON.parse(await place.read(first, 'dead-letters.json'))).toMatchObject([
+      { closed: { by: 'fixed', before: { by: 'accepted', file: '8.csv' } } },
+    ]);
+    const { out } = await place.run(['explain', 'PO-1', '--json']);
+    expect(out).toContain('"before"');
+    expect(page).toMatch(/still open<\/b> in <bdi>5\.csv<\/bdi>.*; before that accepted in <bdi>8\.csv<\/bdi>/);
     await place.run(['dead-letters', 'discard', '--order', 'PO-1', '--yes']);
     await place.run(['start', '--once']);
     expect(await place.read(first, 'report.html')).toContain('<h1>Nothing here needs you</h1>');

@@ -2,7 +2,7 @@ import { PoSyncError } from '../../core/errors.ts';
 import { count, iso, listTime, outcomeWord } from '../../core/format.ts';
 import { CORRECT_FILE, viewOf } from '../../operate/batches/list-batches.ts';
 import { saysInProgress } from '../../operate/orders/in-progress.ts';
-import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import { changeTexts, closingWord, endOf } from '../../order/closing-text.ts';
 import { placeText } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { escapeFormula } from '../../order/spreadsheet.ts';
@@ -178,10 +178,10 @@ async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGener
 function correctionCells(row: SettledRow): string[] {
   const { purchaseOrderNumber, kind, message, file, batch, location, line = location.line, already = '', closed } = row;
   const { at, who = '', number = '', changes, waitsIn } = closed;
-  const last = closed.end ?? closed;
-  const settled = waitsIn === undefined ? closingWord(last.by) : 'waits';
+  const end = endOf(closed);
   const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes, placeText(location)).join(' | ');
-  const where = [last.file ?? '', waitsIn ?? last.batch ?? ''];
+  const settled = end === undefined ? 'waits' : closingWord(end.by);
+  const { file: inFile = '', batch: inBatch = '' } = end ?? { ...(closed.end ?? closed), batch: waitsIn };
   return [
     at,
     who,
@@ -194,7 +194,8 @@ function correctionCells(row: SettledRow): string[] {
     batch,
     String(line),
     settled,
-    ...where,
+    inFile,
+    inBatch,
     changed,
     already,
   ];

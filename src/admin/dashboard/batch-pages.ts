@@ -27,7 +27,7 @@ import { openIn } from './dead-letter-list.ts';
 import { STANDING_TONES, standingBadge, waitingNote } from './delivery-part.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { heldArticles, inForm } from './letter-message.ts';
-import { orderedSince, orderListLinks, sentPart, settledNote, sumTable } from './order-list-part.ts';
+import { orderedSince, orderListLinks, sentPart, sumTable } from './order-list-part.ts';
 import {
   agoText,
   batchActs,
@@ -42,13 +42,12 @@ import {
   nextLink,
   numberLink,
   select,
+  settledNote,
   table,
   textField,
   wentOutPart,
   withTime,
 } from './parts.ts';
-
-const STATES = Object.keys(STANDING_TONES);
 
 /** Every batch, newest first, by state, source and name. */
 export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
@@ -62,8 +61,8 @@ export async function batchesPage({ api, url }: PageRequest): Promise<Content> {
       url,
       'state',
       'State',
-      STATES,
-      STATES.map((one) => (one === 'finished' ? 'finished, also cancelled' : one)),
+      Object.keys(STANDING_TONES),
+      Object.keys(STANDING_TONES).map((one) => (one === 'finished' ? 'finished, also cancelled' : one)),
     ),
     select(url, 'source', 'Source', names),
     select(url, 'open', 'Needs a person', ['true'], ['yes']),
@@ -151,7 +150,7 @@ ${heldBox(view, mayOperate, await heldArticles(api, batch))}
 <div${fresh('facts')}>${factsOf(view, await fixFilesIn(view.report), view.lost)}</div>
 ${mayOperate ? batchActs(view, back, confirm) : undefined}
 <div${fresh('outcomes')}>${outcomes(view, nameless)}
-${settledNote(batch)}
+${await settledNote(view)}
 ${open && html`<p>${link(`/dead-letters?batch=${encodeURIComponent(name)}`, `${open} ${batch.open === 1 ? 'needs' : 'need'} a person`)}${batch.cancelled ? '. The cancellation left this open: if the complete file was wrong, drop it again when it is corrected, or discard all of this at once there.' : ''}</p>`}</div>
 ${sentPart(batch)}
 ${ordersHead(view, url)}

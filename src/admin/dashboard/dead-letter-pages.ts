@@ -1,6 +1,7 @@
 import { count, outcomeWord } from '../../core/format.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
+import { endOf } from '../../order/closing-text.ts';
 import {
   discardedAgain,
   hasInbox,
@@ -52,7 +53,7 @@ export async function deadLetterPage(request: PageRequest, entered?: Entered): P
   const isSoon = closed !== undefined && (await recordedSoon([{ ...letter, closed }], api)).size > 0;
   const acts = mayAct ? actions(letter, back, confirm, config) : undefined;
   const body = html`<h1>${name}</h1>
-${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
+${closed ? html`<div class="box ${closed.waitsIn === undefined ? 'good' : 'bad'}">${closed.waitsIn === undefined ? 'Settled' : endOf(closed) ? 'Settled, but its rows came back in a later file' : 'Still open in a later file'}: ${closedText(closed, letter)}<div>${timeText(closed.at)}</div>${isSoon ? html`<div>What was changed is shown here when the file is finished.</div>` : undefined}</div>` : undefined}
 ${discarded && html`<p class="box" role="status">${discardedText(discarded)}. If it is not wanted, discard it here, too.</p>`}
 ${factsOf(read)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}

@@ -10,7 +10,7 @@ import { BATCH_FILTERS, type BatchSum } from '../api/batch-routes.ts';
 import { LETTER_FILTERS, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
 import { itemListReply, orderListReply } from '../api/order-list-route.ts';
 import type { Reply, Route } from '../http/route.ts';
-import { badge, cell, link, table } from './parts.ts';
+import { cell, link, table } from './parts.ts';
 
 /** The downloads of all orders of the batches that a page lists, on all pages of the list. */
 export function orderListLinks({ searchParams }: URL): Html {
@@ -115,12 +115,3 @@ const SUM_TITLES: Partial<Record<keyof BatchSum, string>> = {
   open: 'still open',
 };
 const SUMMED = ['files', 'orders', 'nameless', 'accepted', 'duplicate', 'cancelled', 'needPerson', 'open'] as const;
-
-/** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
-export function settledNote({ counts, open }: BatchView['batch']): Html | undefined {
-  const all = countNeedingPerson(counts);
-  if (all === 0 || open >= all) return undefined;
-  if (open === 0)
-    return html`<p>${badge('good', 'nothing here needs you')} What needed a person was settled, or came back in a later file.</p>`;
-  return html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
-}

@@ -2,9 +2,11 @@ import { ago, count, iso, stamp } from '../../core/format.ts';
 import { isFinished } from '../../ledger/batches/batches.ts';
 import { type BatchView, settledIn, standingText } from '../../operate/batches/list-batches.ts';
 import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
+import { countNeedingPerson } from '../../order/outcome.ts';
 import { wentOutText } from '../../report/page/counts-section.ts';
 import { type Html, html, timeText, widthOf } from '../../report/page/html.ts';
 import { readReport } from '../../report/report.ts';
+import { type Elsewhere, openText } from '../../report/story.ts';
 
 /** A link within the dashboard. Steps of its path are encoded by the caller. */
 export function link(href: string, text: string): Html {
@@ -197,9 +199,34 @@ export function batchActs(
   return html`<div class="acts">${release}${cancel}</div>`;
 }
 
+const reportOf = async ({ batch, report }: BatchView) =>
+  batch.state === 'done' ? await readReport(report).catch(() => undefined) : undefined;
+
 /** How many orders of a finished file went out, as its report says. */
-export async function wentOutPart({ batch, report }: BatchView): Promise<Html | undefined> {
-  const found = batch.state === 'done' ? await readReport(report).catch(() => undefined) : undefined;
+export async function wentOutPart(view: BatchView): Promise<Html | undefined> {
+  const found = await reportOf(view);
   const text = found?.state === 'finished' ? wentOutText(found) : '';
   return text === '' ? undefined : html`<p><strong>${text}</strong></p>`;
+}
+
+/** How many of those that needed a person no longer do: the outcomes of a batch stay as they were. */
+export async function settledNote(view: BatchView): Promise<Html | undefined> {
+  const { counts, open } = view.batch;
+  const all = countNeedingPerson(counts);
+  if (all === 0 || open >= all) return undefined;
+  const elsewhere = (await reportOf(view))?.openElsewhere;
+  if (open === 0 && elsewhere === undefined)
+    return html`<p>${badge('good', 'nothing here needs you')} What needed a person was settled, or came back in a later file.</p>`;
+  const settled = html`<p>${count(all - open)} of ${count(all)} that needed a person ${all - open === 1 ? 'was' : 'were'} settled, or came back in a later file.</p>`;
+  return html`${settled}${elsewhere && elsewhereNote(elsewhere)}`;
+}
+
+/** What its report says, too: where the rows of its orders need a person now. */
+function elsewhereNote({ orders: all, nameless, accepted, batches }: Elsewhere): Html {
+  const links = batches.map((one, i) => html`${i > 0 ? ', ' : ''}${fileLink(one, batches)}`);
+  const [needs, it] = all === 1 ? ['needs', 'It'] : ['need', 'They'];
+  const was = accepted === 1 ? 'was' : 'were';
+  const which = accepted === all ? it : `${count(accepted)} of them`;
+  const before = `${which} ${was} accepted, and came back there with rows that were not accepted: if it is the same order, discard it there.`;
+  return html`<p>${badge('doubt', `${openText(all, nameless)} ${needs} you in a later file`)} ${links}. ${accepted === 0 ? '' : before}</p>`;
 }

@@ -1,4 +1,4 @@
-import { changeTexts, closingWord } from '../../order/closing-text.ts';
+import { changeTexts, closingWord, endOf } from '../../order/closing-text.ts';
 import {
   type Closed,
   type Closings,
@@ -123,9 +123,10 @@ function pageOf(sorted: readonly SettledRow[], filter: SettledFilter, limit: num
   return { items, next: before + items.length < total ? lastKey(items) : undefined, before, total };
 }
 
-function endingOf({ closed: { end, by } }: SettledRow): SettledFilter['end'] {
+function endingOf({ closed }: SettledRow): SettledFilter['end'] {
+  const { by, end } = closed;
   // What is accepted after that is another order with its number.
-  const last = by === 'discarded' ? by : (end?.by ?? by);
+  const last = by === 'discarded' ? by : (endOf(closed) ?? end)?.by;
   return ENDINGS.find((one) => one === last) ?? 'other';
 }
 

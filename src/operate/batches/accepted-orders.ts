@@ -3,7 +3,8 @@ import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { counted, iso } from '../../core/format.ts';
 import type { Known } from '../../ledger/entry.ts';
 import { settledOrders } from '../../ledger/retention.ts';
-import { type Closed, closingsOf, type DeadLetter, type End } from '../../order/dead-letter.ts';
+import { endOf } from '../../order/closing-text.ts';
+import { type Closed, closingsOf, type DeadLetter } from '../../order/dead-letter.ts';
 import { FOUND_THERE, needsPerson, type OrderResult } from '../../order/outcome.ts';
 import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
@@ -95,9 +96,8 @@ const ACCEPTED = ['accepted', 'confirmed', 'rebuilt'];
 /** When the order that this batch brought was accepted, also when it was sent again later; undefined if it was not. */
 function acceptedAt({ batch }: Pick<ListedBatch, 'batch'>, { result: { outcome, at }, closed }: Listed) {
   if (outcome === 'accepted') return at;
-  if (closed === undefined || closed.waitsIn !== undefined) return undefined;
-  const end: End = closed.end ?? closed;
-  return ACCEPTED.includes(end.by) && (end.batch ?? batch) === batch ? end.at : undefined;
+  const end = closed && endOf(closed);
+  return end && ACCEPTED.includes(end.by) && (end.batch ?? batch) === batch ? end.at : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PoSyncError } from '../../core/errors.ts';
+import { endOf } from '../../order/closing-text.ts';
 import type { Closed } from '../../order/dead-letter.ts';
 import { inPieces, listLine } from '../../report/lines.ts';
 import { readReport } from '../../report/report.ts';
@@ -83,12 +84,11 @@ export async function* orderList(
   yield* inPieces(lines());
 }
 
-/** Nothing while it needs a person; `waits` while its rows need one in a later file. */
+/** Nothing while it needs a person; `waits` while its rows need one in a later file, unless it was accepted before. */
 function settledCells(closed: Closed | undefined): string[] {
   if (closed === undefined) return ['', '', ''];
-  if (closed.waitsIn !== undefined) return ['waits', '', closed.waitsIn];
-  const { by, at, batch = '' } = closed.end ?? closed;
-  return [by, at, batch];
+  const end = endOf(closed);
+  return end === undefined ? ['waits', '', closed.waitsIn ?? ''] : [end.by, end.at, end.batch ?? ''];
 }
 
 type Named = Pick<ListedBatch, 'file' | 'batch'>;

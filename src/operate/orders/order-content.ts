@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import { endOf } from '../../order/closing-text.ts';
 import type { Item, Order } from '../../order/order.ts';
 import { keptItemsOf } from '../../report/results.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -114,7 +115,7 @@ async function notInLedger(
   const { batch, result, deadLetter } = last;
   const { items } = (deadLetter?.payload ?? {}) as Partial<Order>;
   if (items === undefined) return await inBatch(batch, { number, line: result.line }, deps);
-  const { by, batch: ended = batch } = deadLetter?.closed?.end ?? deadLetter?.closed ?? {};
+  const { by, batch: ended = batch } = (deadLetter?.closed && endOf(deadLetter.closed)) ?? {};
   const isAccepted = ended === batch && ACCEPTED.includes(by ?? '');
   const message = `These items were ${isAccepted ? 'accepted later' : 'not accepted'}.`;
   return { status: isAccepted ? 'unproven' : 'not-accepted', message, items, batch, line: result.line };

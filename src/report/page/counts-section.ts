@@ -1,8 +1,8 @@
 import { count, iso, MEANINGS, moment, orders, outcomeWord } from '../../core/format.ts';
-import { claimTimeOf, fileTitle } from '../../order/batch.ts';
+import { claimTimeOf, FILES_NAMED, fileTitle } from '../../order/batch.ts';
 import { needsPerson, OUTCOMES, type Outcome } from '../../order/outcome.ts';
 import { isCancelled, type Report } from '../report.ts';
-import { allNameless, openText, type Story, sumOf } from '../story.ts';
+import { allNameless, broughtOf, type Elsewhere, openText, type Story, sumOf } from '../story.ts';
 import { type Html, html, reportLink, visible } from './html.ts';
 
 /**
@@ -136,8 +136,23 @@ function lookOf(outcome: Outcome): Look {
 }
 
 /** Names what waits: after a sentence about the others, "they" would mean them. */
-export function whereTheyWait({ count: waiting, nameless }: { count: number; nameless: number }): string {
-  return `${openText(waiting, nameless)} came back and still ${waiting === 1 ? 'waits' : 'wait'} in a newer batch.`;
+export function whereTheyWait({ orders: waiting, nameless, accepted }: Elsewhere): string {
+  const [was, waits] = waiting === 1 ? ['was', 'waits'] : ['were', 'wait'];
+  const what = openText(waiting, nameless);
+  if (accepted === waiting)
+    return `${what} ${was} accepted, and came back with rows that were not accepted, which wait in a newer batch.`;
+  const some = `${count(accepted)} of them ${accepted === 1 ? 'was' : 'were'} accepted before.`;
+  return `${what} came back and still ${waits} in a newer batch.${accepted === 0 ? '' : ` ${some}`}`;
+}
+
+/** What files in progress correct, by the names of these files. */
+export function broughtText(story: Story): string {
+  const { count: number, nameless } = broughtOf(story);
+  if (number === 0) return '';
+  const files = [...story.brought].map(([batch, { file }]) => fileTitle({ batch, file }));
+  const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
+  const [is, them] = number === 1 ? ['is', 'it'] : ['are', 'them'];
+  return `${openText(number, nameless)} ${is} being corrected in ${files.slice(0, FILES_NAMED).join(', ')}${more}, which ${files.length === 1 ? 'is' : 'are'} not finished yet: do not correct ${them} again.`;
 }
 
 type Sent = Pick<

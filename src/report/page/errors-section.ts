@@ -190,7 +190,7 @@ function settled({ brought, closed, line, pointer, number: own }: AffectedOrder)
   if (brought !== undefined)
     return html`<b>being corrected</b> in ${fileAndBatch(brought.file, brought.batch)}${asNumber(brought.number === own ? '' : brought.number)}`;
   if (closed === undefined) return html`<span class="soft">open</span>`;
-  const { at, who, waitsIn, file, end: later, number, changes } = closed;
+  const { at, who, waitsIn, file, end: later, before, number, changes } = closed;
   const texts = changeTexts(changes, placeText({ line, pointer }));
   const what = [
     ...texts.slice(0, CHANGES_SHOWN).map((text) => html`<br><bdi>${visible(text, 300)}</bdi>`),
@@ -201,13 +201,13 @@ function settled({ brought, closed, line, pointer, number: own }: AffectedOrder)
   const as = asNumber(number, later === undefined || isThere ? ' as ' : ', at first as ');
   if (waitsIn !== undefined && later === undefined) {
     const by = who === undefined ? undefined : html`, sent by ${visible(who, 100)}`;
-    return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${what}`;
+    return html`<b>still open</b> in ${fileAndBatch(file, waitsIn)}, where its rows came back${as}${by}${before && html`; before that ${endText(before)}`}${what}`;
   }
   const first = html`${endText(closed)}${as}, ${timeText(at)}`;
   const last =
     later &&
     (isThere ? html`; then ${closingWord(later.by)} there` : html`; then ${endText(later)}, ${timeText(later.at)}`);
-  const open = waitsIn === undefined ? undefined : html`, where they are <b>still open</b>`;
+  const open = waitsIn === undefined ? undefined : html`, where its rows are <b>still open</b>`;
   return html`${first}${last}${open}${what}`;
 }
 

@@ -160,6 +160,7 @@ function decideCalledOff(number: number, fixFiles: readonly string[]): Html {
 
 /** Newer batches with a step each. */
 const BATCHES_SHOWN = 10;
+const DISCARD_THERE = 'What was accepted is not sent again: if what came back is the same order, discard it there.';
 
 /** Rows that came back and are still wrong belong to the newer batch, whose fix file has them. */
 function stepsElsewhere({ waiting }: Story): Html[] {
@@ -167,8 +168,8 @@ function stepsElsewhere({ waiting }: Story): Html[] {
   return batches
     .slice(0, BATCHES_SHOWN)
     .map(
-      ([batch, { count: number, nameless, settled, file }]) =>
-        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} ${cameBack(number, settled)} in ${fileAndBatch(file, batch)}. For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report. If that report says that nothing needs you now, a correction is in progress there: wait for it.${settled > 0 && settled < number ? ` ${count(settled)} of them ${settled === 1 ? 'was' : 'were'} settled before; what came back was not accepted.` : ''}`,
+      ([batch, { count: number, nameless, settled, accepted, file }]) =>
+        html`<b>Continue with the newer report.</b> ${openText(number, nameless)} ${cameBack(number, settled)} in ${fileAndBatch(file, batch)}. ${accepted === number ? DISCARD_THERE : `For ${number === 1 ? 'it' : 'them'}, use the fix file of that report, not the one of this report.`} If that report says that nothing needs you now, a correction is in progress there: wait for it.${settled > 0 && settled < number ? ` ${count(settled)} of them ${settled === 1 ? 'was' : 'were'} settled before; what came back was not accepted.` : ''}`,
     );
 }
 

@@ -5,8 +5,8 @@ import { CANCELLED_IN_EXPORT } from '../../order/fixing.ts';
 import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
 import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
-import { allNameless, broughtOf, broughtText, openText, type Story, waitingOf } from '../story.ts';
-import { countsSection, wentOutText, whereTheyWait } from './counts-section.ts';
+import { allNameless, broughtOf, elsewhereOf, openText, type Story } from '../story.ts';
+import { broughtText, countsSection, wentOutText, whereTheyWait } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
 import { nextSection } from './next-section.ts';
@@ -174,15 +174,15 @@ function soFar(report: Report): string {
 
 function finishedVerdict(report: Report, story: Story): Verdict {
   const { orders: total, accepted, cancelled } = report.counts;
-  const waiting = waitingOf(story);
-  const open = story.open + waiting.count;
+  const waiting = elsewhereOf(story);
+  const open = story.open + (waiting?.orders ?? 0);
   const brought = broughtOf(story).count;
   if (open > 0) {
-    const verdict = verdictOfOpen(open, story.nameless + waiting.nameless, total - allNameless(story));
+    const verdict = verdictOfOpen(open, story.nameless + (waiting?.nameless ?? 0), total - allNameless(story));
     const late = isCancelled(report) && isTooLate(report.counts) ? 'The file was cancelled too late.' : '';
     const leads = [doneText(total - open - brought - cancelled, cancelled), late, withdrawnText(report, story)];
     leads.push(broughtText(story));
-    if (waiting.count > 0) leads.push(whereTheyWait(waiting));
+    if (waiting) leads.push(whereTheyWait(waiting));
     return { mood: 'care', verdict, lead: leads.join(' ').replace(/ +/g, ' ').trim() };
   }
   if (brought > 0) return { mood: 'neutral', verdict: 'Nothing needs you now', lead: broughtText(story) };
