@@ -104,7 +104,7 @@ function checkRow(record: RowRecord, rules: RowRules, { numberFaultOf, codeFault
     ['articleCode', codeFault, articleCode],
     ['quantity', 'fault' in amount ? amount.fault : undefined, quantity],
   ];
-  const total = totalLabelIn({ number, articleCode, quantity }, mapping);
+  const total = totalLabelIn({ number, articleCode, quantity, cells: record.cells }, mapping);
   const problems = total
     ? [totalsRow(record, nameOf(total.field, rules), total)]
     : found.flatMap(([field, fault, value]) =>
@@ -176,9 +176,9 @@ function textOf(record: RowRecord, field: Field, rules: RowRules, ifAbsent = '')
   return text === '' ? ifAbsent : text;
 }
 
-function nameOf(field: Field, { table: { columns } }: RowRules): string {
-  const index = columns.at[field];
-  return (index === undefined ? undefined : columns.header[index]) ?? field;
+function nameOf(field: Field | undefined, { table: { columns } }: RowRules): string {
+  const index = field && columns.at[field];
+  return (index === undefined ? undefined : columns.header[index]) ?? field ?? '';
 }
 
 /** Whether the row's reading depends on a guess, or on an end of the file that may be missing. */

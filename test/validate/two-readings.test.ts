@@ -58,6 +58,12 @@ describe('a row without a usable number', () => {
     expect((await totals(',Total,')).slice(0, 2)).toEqual(alone);
     expect((await totals(',,Total')).slice(0, 2)).toEqual(alone);
     expect((await totals(',Total,7')).slice(0, 2)).toEqual([alone[0], { 2: ['3 row-in-doubt'] }]);
+    const noted = async (note: string) =>
+      inShort((await readText(`purchaseOrderNumber,articleCode,quantity,note\n2,C,3,\n,,7,${note}\n`)).orders);
+    expect(await noted('Total')).toEqual([{ 2: ['2 row-in-doubt'] }, { '': ['3 total-row'] }]);
+    expect((await noted('Total Quartz 9000'))[1]).toEqual({
+      '': ['3 purchaseOrderNumber missing', '3 articleCode missing'],
+    });
   });
 
   test('puts these orders in doubt, also where the one above has rows further down', async () => {

@@ -6,7 +6,7 @@ import { problemText } from '../../order/record.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { articlesIn } from '../../report/page/errors-section.ts';
 import { type Html, html } from '../../report/page/html.ts';
-import { addError, byWeight, type ErrorGroups, isNameless } from '../../report/story.ts';
+import { addError, byWeight, type ErrorGroups, isNameless, TOTAL } from '../../report/story.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { nextBelow } from '../api/letter-lists.ts';
 import { remedyIn, withoutRemedy } from '../read-model/kept-letter.ts';
@@ -73,9 +73,9 @@ export async function nextOrder(api: ApiContext, id: string): Promise<Html> {
 
 /** What the page of an order is about. A totals row has a label where others have a number. */
 export function nameOf(letter: Parameters<typeof isNameless>[0]): string {
-  const { purchaseOrderNumber: number } = letter;
-  if (!isNameless(letter)) return number || 'An order without a number';
-  return number === '' ? 'A row without an order number' : `A row with the label ${number}`;
+  if (!isNameless(letter)) return letter.purchaseOrderNumber || 'An order without a number';
+  const label = letter.purchaseOrderNumber || letter.problems?.find(({ code }) => code === TOTAL)?.value;
+  return label ? `A row with the label ${label}` : 'A row without an order number';
 }
 
 /** Which file has the order in progress, and how to stop it. Discarding it here would not. */

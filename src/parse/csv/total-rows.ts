@@ -34,18 +34,26 @@ function isClearLabel(text: string): boolean {
   return CLEAR_LABEL.test(text) || LABEL_OF.test(text);
 }
 
-/** The label of a row that has nothing else to order, and its field. */
-export type TotalLabel = { field: Field; label: string };
+/** The label of a row that has nothing else to order, and its field; none where another column has it. */
+export type TotalLabel = { field?: Field; label: string };
 
 export function totalLabelIn(
-  { number, articleCode, quantity }: { number: string; articleCode: string; quantity: string },
+  {
+    number,
+    articleCode,
+    quantity,
+    cells,
+  }: Record<'number' | 'articleCode' | 'quantity', string> & { cells: readonly string[] },
   { totalRows }: Mapping,
 ): TotalLabel | undefined {
   if (totalRows === 'allow') return undefined;
   if (articleCode === '' && isTotalLabel(number)) return { field: 'purchaseOrderNumber', label: number };
   if (number === '' && isTotalLabel(articleCode)) return { field: 'articleCode', label: articleCode };
-  if (number + articleCode !== '' || !isTotalLabel(quantity)) return undefined;
-  return { field: 'quantity', label: quantity };
+  if (number + articleCode !== '') return undefined;
+  if (isTotalLabel(quantity)) return { field: 'quantity', label: quantity };
+  // What describes an article can begin with such a word.
+  const label = cells.map(trimBlanks).find((cell) => LABEL.test(cell));
+  return label === undefined ? undefined : { label };
 }
 
 /** What a row says, for a message: `"Summe", "7.50"`. */

@@ -255,8 +255,8 @@ describe('a totals row', () => {
       ['no label', ',,15,15', ['4 row-in-doubt', '5 missing', '5 missing']],
       ['no label and the sum of what is readable', ',,3,15', ['4 row-in-doubt', '5 missing', '5 missing']],
       ['a larger sum and a label that can be an article', ',Total,15,15', ['4 row-in-doubt', '5 total-row']],
-      ['the label of an end and a larger sum', ',,15,End', ['4 row-in-doubt', '5 missing', '5 missing']],
-      ['a smaller sum', ',,2,Total', ['4 row-in-doubt', '5 missing', '5 missing']],
+      ['the label of an end and a larger sum', ',,15,End', ['4 row-in-doubt', '5 total-row']],
+      ['a smaller sum', ',,2,Total', ['4 row-in-doubt', '5 total-row']],
       ['an article and a label further right', ',X,15,Total', ['4 row-in-doubt', '5 missing']],
     ])('that has %s holds the order beside it', async (_, row, held) => {
       expect(await below(row)).toEqual({ sent: ['1 ["A"]'], held: ['2 not-a-number', ...held], warnings: [] });
@@ -270,8 +270,7 @@ describe('a totals row', () => {
       expect((await read(['1,A,twelve,5', ',,12,Total'])).held).toEqual([
         '2 not-a-number',
         '2 row-in-doubt',
-        '3 missing',
-        '3 missing',
+        '3 total-row',
       ]);
     });
   });
