@@ -169,17 +169,18 @@ async function* correctionRows(page: Page<SettledRow>, at: TimeText): AsyncGener
     const [settledAt = '', who = '', was = '', now = '', kind = '', message = '', file = '', batch = '', , ...end] =
       correctionCells(row);
     const [settled = '', settledFile = '', settledIn = '', changes = '', already = ''] = end;
-    const { line = row.location.line } = row;
+    const { line } = faultyPlace(row);
     const what = [settled, settledFile, [changes, already].filter(Boolean).join(' | ').slice(0, LONGEST_CELL)];
     yield [at(settledAt), who, was, now, line, file, kind, message, ...what, batch, settledIn];
   }
 }
 
 function correctionCells(row: SettledRow): string[] {
-  const { purchaseOrderNumber, kind, message, file, batch, location, line = location.line, already = '', closed } = row;
+  const { purchaseOrderNumber, kind, message, file, batch, already = '', closed } = row;
+  const place = faultyPlace(row);
   const { at, who = '', number = '', changes, waitsIn } = closed;
   const end = endOf(closed);
-  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes, placeText(location)).join(' | ');
+  const changed = isUnrecorded(row) ? NOT_RECORDED : changeTexts(changes, placeText(place)).join(' | ');
   const settled = end === undefined ? 'waits' : closingWord(end.by);
   const { file: inFile = '', batch: inBatch = '' } = end ?? { ...(closed.end ?? closed), batch: waitsIn };
   return [
@@ -192,13 +193,18 @@ function correctionCells(row: SettledRow): string[] {
     problemText({ field: row.field ?? '', message }),
     file,
     batch,
-    String(line),
+    String(place.line),
     settled,
     inFile,
     inBatch,
     changed,
     already,
   ];
+}
+
+/** Where the first faulty row of an order is. */
+export function faultyPlace({ location, line = location.line }: SettledRow) {
+  return { ...location, line };
 }
 
 /** Whether a later file settled an order without showing what was changed: it did not name the rows that it corrects. */

@@ -6,7 +6,7 @@ import type { Place } from '../../order/record.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { KINDS, readSettledPage, SETTLED_FILTERS } from '../api/dead-letter-routes.ts';
-import { correctionBook, correctionListReply, isUnrecorded, NOT_RECORDED } from '../api/letter-lists.ts';
+import { correctionBook, correctionListReply, faultyPlace, isUnrecorded, NOT_RECORDED } from '../api/letter-lists.ts';
 import type { Route } from '../http/route.ts';
 import { ENDINGS, type SettledRow } from '../read-model/settled-table.ts';
 import type { Content, PageRequest } from './frame.ts';
@@ -41,8 +41,8 @@ export async function correctionsPage({ api, url }: PageRequest): Promise<Conten
     timeText(row.closed.at),
     html`${row.closed.who ?? '–'}`,
     orderOf(row),
-    html`${link(letterPath(row.id), `${row.file}, ${placeText(row.location)}`)} (${outcomeWord(row.kind)})`,
-    html`${closedText(row.closed, row)}${changesNote(row, recorded.has(row))}`,
+    html`${link(letterPath(row.id), `${row.file}, ${placeText(faultyPlace(row))}`)} (${outcomeWord(row.kind)})`,
+    html`${closedText(row.closed, { ...row, location: faultyPlace(row) })}${changesNote(row, recorded.has(row))}`,
   ]);
   const body = html`<h1>Corrections</h1>
 <p>Orders that needed a person: who corrected or settled each, and when. An order that came back unchanged and still wrong is listed when it is settled. A file that was dropped into a folder has no person.</p>
