@@ -1,6 +1,7 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { count, counted, outcomeWord } from '../../core/format.ts';
 import { discardedAgain } from '../../order/fixing.ts';
+import { NOTHING_NEW } from '../../put-away/refused-before.ts';
 import { type Html, html } from '../../report/page/html.ts';
 import { openText } from '../../report/story.ts';
 import { leadBack } from '../api/act-routes.ts';
@@ -124,7 +125,25 @@ function confirmation(plan: Plan, confirm: string | undefined): Html {
   });
   const planned = plan.items.filter(({ verdict }) => DOES.has(verdict));
   const again = action === 'discard' ? ` ${discardedAgain(planned, plan.nameless)}` : '';
-  return html`<p>Only these orders are affected. An order that changes in the meantime is skipped.${again}</p><div class="acts">${act}</div>`;
+  return html`${action === 'discard' ? otherItems(planned, number) : undefined}<p>Only these orders are affected. An order that changes in the meantime is skipped.${again}</p><div class="acts">${act}</div>`;
+}
+
+/** Orders that are named because a person may want what they change. */
+const CHANGES_NAMED = 5;
+
+/** The orders that would change one that po-sync has already, unless only a correction of it makes them differ. */
+function otherItems(planned: readonly PlanItem[], all: number): Html | undefined {
+  const found = planned.filter(({ kind, message }) => kind === 'conflict' && !message.includes(NOTHING_NEW));
+  if (found.length === 0) return undefined;
+  const named = found
+    .slice(0, CHANGES_NAMED)
+    .map(
+      ({ id, purchaseOrderNumber, already = '' }) =>
+        html`<li>${link(letterPath(id), purchaseOrderNumber)}: ${already}</li>`,
+    );
+  const more = found.length > named.length ? html`<p>${count(found.length - named.length)} more.</p>` : undefined;
+  const [has, it] = found.length === 1 ? ['has', 'this change is'] : ['have', 'these changes are'];
+  return html`<div class="box doubt" role="status">${count(found.length)} of ${count(all)} ${has} other items than the order with this number that po-sync has. If ${it} wanted, agree with the supplier before you discard.<ul>${named}</ul>${more}</div>`;
 }
 
 /** What the forms of these pages do. */

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Operator, openOperator } from '../support/operator.ts';
+import { plain } from '../support/plain.ts';
+import { rowsIn } from '../support/rows-in.ts';
+import { until } from '../support/until.ts';
+import { finishedReport, sheet } from '../support/week.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
+
+let place: Workplace;
+let person: Operator;
+
+beforeAll(async () => {
+  const refusal = { kind: 'answer', status: 400, message: 'Unknown article', orders: ['PO-2'], attempts: '1' };
+  place = await openWorkplace({ faults: { faults: [refusal] } });
+  person = await openOperator(place, place.start(['start']));
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+const textOf = (page: string) => plain(page.replace(/<[^>]*>/g, '')).replace(/\s+/g, ' ');
+
+/** The text of a page once it says this. */
+const pageWith = (address: string, words: string) =>
+  until(words, async () => {
+    const text = textOf((await person.page(address)).text);
+    return text.includes(words) && text;
+  });
+
+it('a discard names the orders with other items than those accepted, without those that were refused and corrected since', async () => {
+  await place.drop('monday.csv', sheet('PO-1,NEW,A,6', 'PO-2,NEW,X,1', 'PO-3,NEW,A,3'));
+  const monday = await finishedReport(place, 'monday.csv');
+  await place.drop('fix.csv', (await place.read(monday, 'dead-letters.csv')).replace(',X,', ',Y,'));
+  await finishedReport(place, 'fix.csv');
+  await place.drop('tuesday.csv', sheet('PO-1,NEW,A,77', 'PO-2,NEW,X,1', 'PO-3,NEW,A,three'));
+  await finishedReport(place, 'tuesday.csv');
+  await until('the list', async () => (await person.call('GET', '/dead-letters?already=true')).body['total'] === 3);
+  const planned = await person.submit('/plans', { action: 'discard', already: 'true', back: '/dead-letters' });
+  const text = textOf((await person.page(planned.headers.get('location') ?? '')).text);
+  expect(text).toContain('Discard 3 orders');
+  expect(text).toContain(
+    '1 of 3 has other items than the order with this number that po-sync has. If this change is wanted, agree with the supplier before you discard.PO-1: this number is known with A × 6, and this file has A × 77',
+  );
+});
+
+it('a discard names five orders with other items and counts the others', async () => {
+  const numbers = Array.from({ length: 7 }, (_, i) => `PO-1${i}`);
+  await place.drop('many.csv', sheet(...numbers.map((number) => `${number},NEW,A,1`)));
+  await finishedReport(place, 'many.csv');
+  await place.drop('changed.csv', sheet(...numbers.map((number) => `${number},NEW,A,2`)));
+  await finishedReport(place, 'changed.csv');
+  await until('the list', async () => (await person.call('GET', '/dead-letters?q=changed.csv')).body['total'] === 7);
+  const planned = await person.submit('/plans', { action: 'discard', q: 'changed.csv', back: '/dead-letters' });
+  const to = planned.headers.get('location') ?? '';
+  const { text } = await person.page(to);
+  const [box = ''] = /<div class="box doubt" role="status">.*?<\/div>/s.exec(text) ?? [];
+  expect(textOf(box)).toContain('7 of 7 have other items');
+  expect(box.match(/<li>/g)).toHaveLength(5);
+  expect(textOf(box)).toContain('2 more.');
+  await person.submit(`${to}/run`, { expect: '7' });
+  await until('the end', async () => (await person.call('GET', '/dead-letters?q=changed.csv')).body['total'] === 0);
+  expect((await person.page(to)).text).not.toContain('other items than');
+});
+
+it('a totals row is called that wherever its label is, and the report advises to discard it', async () => {
+  const [head, ...rows] = sheet('PO-21,NEW,A,5', 'PO-22,NEW,A,2', ',,,999').trimEnd().split('\n');
+  await place.drop(
+    'total.csv',
+    [`${head},note`, ...rows.map((row, i) => `${row},${i === 2 ? 'Total' : ''}`), ''].join('\n'),
+  );
+  const { batch } = await finishedReport(place, 'total.csv');
+  await pageWith(`/dead-letters/${encodeURIComponent(`${batch}~line 4`)}`, 'A row with the label Total');
+  const report = textOf(await readFile(path.join(place.reports, batch, 'report.html'), 'utf8'));
+  expect(report).toContain('Discard 1 row that looks like a total');
+  expect(report).toContain('this row ("999", "Total") looks like a totals row');
+  expect(report).not.toContain('Enter the order number in every row');
+});
+
+it('corrections name the line of the faulty row on their page as in their spreadsheet', async () => {
+  await place.drop('later.csv', sheet('PO-31,NEW,A,5', 'PO-31,NEW,B,2', 'PO-31,NEW,B,2'));
+  await finishedReport(place, 'later.csv');
+  await place.run(['dead-letters', 'discard', '--order', 'PO-31', '--yes']);
+  const page = await pageWith('/corrections?q=PO-31', 'later.csv, line');
+  expect(page).toContain('later.csv, line 4');
+  expect((await rowsIn(person, '/api/v1/corrections.xlsx?q=PO-31')).rows[1]?.[4]).toBe('#4');
+});
