@@ -202,9 +202,20 @@ export function numbersOf(plans: readonly Plan[]): string[] {
 }
 
 /** Where the other order of a conflict comes from, in words. */
-export function originOf(batchNo: number, { no }: Batch, titles: ReadonlyMap<number, string | undefined>): string {
+export function originOf(
+  batchNo: number,
+  { no, name }: Pick<Batch, 'no' | 'name'>,
+  titles: ReadonlyMap<number, string | undefined>,
+): string {
   if (batchNo === 0) return "found in the API's list";
-  return batchNo === no ? 'earlier in this file' : `from ${titles.get(batchNo) ?? 'an unknown batch'}`;
+  return batchNo === no
+    ? 'earlier in this file'
+    : `from ${otherTitle(titles.get(batchNo) ?? 'an unknown batch', name)}`;
+}
+
+/** The title of another file, which reads as if it were this one where its name is `own`. */
+export function otherTitle(title: string, own: string): string {
+  return title.startsWith(`"${own}" (batch `) ? `another file named ${title}` : title;
 }
 
 /** The job that carries orders of a batch, with a name for people. */

@@ -1,3 +1,4 @@
+import { otherTitle } from '../admit/plan.ts';
 import type { Config } from '../config/config.ts';
 import { iso } from '../core/format.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
@@ -160,8 +161,10 @@ function createJoin(batch: Batch, deps: Deps) {
   ): Promise<ReportedOrder> {
     if (!order.valid) {
       if (stored !== undefined && stored.outcome !== 'invalid') return withoutDeadLetter(order, stored);
-      const isThere = isElsewhere(known, batch);
-      return invalid(isThere ? withKnownNumber(order, known, await titleOf(known), content) : order, checkedAt);
+      if (!isElsewhere(known, batch)) return invalid(order, checkedAt);
+      const title = await titleOf(known);
+      const other = title && otherTitle(title, batch.name);
+      return invalid(withKnownNumber(order, known, other, content), checkedAt);
     }
     if (stored) return withStored(order, { ...stored, ...wordsOfDuplicate(stored, known, batch) }, content);
     if (known?.kind === 'accepted' && known.compact.batchNo === batch.no) {

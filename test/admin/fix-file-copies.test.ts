@@ -59,10 +59,10 @@ it('two copies of a fix file that each correct one order are both counted as sen
     const items = body['items'] as { purchaseOrderNumber: string; closed: { changes?: unknown } }[];
     return items.length === 2 && items.every(({ closed }) => closed.changes) && items;
   });
-  expect(changes.map((row) => [row.purchaseOrderNumber, row.closed.changes]).toSorted()).toEqual([
-    ['T-1', [{ place: 'line 2', field: 'quantity', from: '5 x', to: '5' }]],
-    ['T-2', [{ place: 'line 2', field: 'quantity', from: 'three', to: '3' }]],
-  ]);
+  expect(Object.fromEntries(changes.map((row) => [row.purchaseOrderNumber, row.closed.changes]))).toEqual({
+    'T-1': [{ place: 'line 2', field: 'quantity', from: '5 x', to: '5' }],
+    'T-2': [{ place: 'line 2', field: 'quantity', from: 'three', to: '3' }],
+  });
   expect((await person.page('/corrections')).text).not.toContain('not recorded');
   const cells = (await rowsIn(person, '/api/v1/corrections.xlsx?q=T-1')).rows[1];
   expect(cells?.slice(8, 11)).toEqual(['accepted', 'mine.csv', 'quantity: 5 x → 5']);
@@ -72,4 +72,18 @@ it('two copies of a fix file that each correct one order are both counted as sen
   await until('the report', async () => (await report()).includes('Nothing here needs you'));
   expect(await report()).toContain(sent);
   expect(await reportNamed(place, 'list.csv')).not.toHaveProperty('openElsewhere');
+});
+
+it('a message about an order of another file with the same name calls it another file of that name', async () => {
+  await using place = await openWorkplace();
+  const drop = async (...rows: string[]) => {
+    await place.drop('list.csv', sheet(...rows));
+    await place.run(['start', '--once']);
+    const last = (await place.reportsNow()).at(-1);
+    return last ? await place.read(last, 'results.csv') : '';
+  };
+  await drop('T-1,NEW,A,1', 'T-2,NEW,A,1');
+  const [, first = '', second = ''] = (await drop('T-1,NEW,A,one', 'T-2,NEW,A,2')).split('\n');
+  expect(first).toContain('this number is already accepted from another file named ""list.csv"" (batch ');
+  expect(second).toContain('accepted with different items, from another file named ""list.csv"" (batch ');
 });
