@@ -66,8 +66,16 @@ function moreIn(rest: number, report: Report): Html {
   return html`<p class="more">${count(rest)} more on the ${pageOfFile(report)}, and in ${reportLink('results.csv')} in the folder of reports.</p>`;
 }
 
+const PAGE_OF_FILE = 'page of this file in the dashboard';
+
+/** A text whose words for the page of the file are a link, where the address of that page is known. */
+export function withPageLink(text: string, report: Report): Html {
+  const [before = '', ...after] = text.split(PAGE_OF_FILE);
+  return html`${before}${after.map((part) => html`${pageOfFile(report)}${part}`)}`;
+}
+
 function pageOfFile({ batch, help }: Report): Html {
-  const page = html`page of this file in the dashboard`;
+  const page = html`${PAGE_OF_FILE}`;
   return help === undefined ? page : html`<a href="${new URL(`/batches/${batch}`, help).href}">${page}</a>`;
 }
 

@@ -6,7 +6,7 @@ import { isTooLate, OUTCOMES } from '../../order/outcome.ts';
 import { isCancelled, type Report, wasChanged } from '../report.ts';
 import { shownBeforeTexts } from '../results.ts';
 import { allNameless, broughtOf, elsewhereOf, openText, type Story } from '../story.ts';
-import { broughtText, countsSection, wentOutText, whereTheyWait } from './counts-section.ts';
+import { broughtText, countsSection, wentOutText, whereTheyWait, withPageLink } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { batchMark, type Html, html, localTimes, reportLink, TIME_SCRIPT, timeText, visible } from './html.ts';
 import { nextSection } from './next-section.ts';
@@ -62,7 +62,7 @@ function heading(report: Report, story: Story): Html {
   return html`<header class="${mood}">
 <p class="where"><span>po-sync</span> <b class="environment">${report.environment}</b></p>
 <h1>${verdict}</h1>
-<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${timeText(report.startedAt)}.${lead === '' ? '' : ` ${lead}`}</p>${wentOut(report)}
+<p class="lead"><b><bdi>${visible(report.file, 120)}</bdi></b> from <bdi>${visible(report.source, 120)}</bdi>, taken ${timeText(report.startedAt)}.${lead === '' ? '' : html` ${withPageLink(lead, report)}`}</p>${wentOut(report)}
 ${reasonHeld(report)}${problem(report)}
 </header>`;
 }

@@ -499,6 +499,9 @@ it('orders that were withdrawn are not called done, also when nothing else waits
   const lead =
     '1 order of this file was accepted, and po-sync cannot withdraw it, because the order API cannot do it: if it is wrong, inform the supplier. The page of this file in the dashboard has a download with its articles and quantities. 2 orders were withdrawn, and this file did not send them. To send them, correct the complete file and drop it again, unless they are in another file already. No order is sent twice.';
   expect(textOf(pageOf([one], { counts }))).toContain(`1 order is done. ${lead}`);
+  expect(pageOf([one], { counts, help: 'https://orders.example/for-clerks' })).toMatch(
+    /inform the supplier\. The <a href="https:\/\/orders\.example\/batches\/[^"]+">page of this file in the dashboard<\/a> has a download/,
+  );
   const rest = 'If the complete file was wrong, discard 1 order too.';
   const instead = 'If you correct your own file instead, drop the complete file again.';
   for (const part of [rest, instead]) {
