@@ -172,6 +172,22 @@ describe('an order is held', () => {
     ]);
   });
 
+  test('of an envelope with a number under the same name as its orders, with the list of these as records', async () => {
+    const order = (id: string) => `<Order><Id>${id}</Id><Lines><Line><Part>A</Part><Qty>1</Qty></Line></Lines></Order>`;
+    const batch = (...of: string[]) =>
+      `<Batch id="88"><Head><At>now</At></Head><Orders>${of.map(order).join('')}</Orders></Batch>`;
+    const fields = { purchaseOrderNumber: 'Id', items: 'Lines', articleCode: 'Part', quantity: 'Qty' };
+    for (const text of [batch('P-1', 'P-2'), batch('P-1')]) {
+      const [held] = (await readText(text, mappingOf({ format: 'xml', fields }))).orders;
+      const message = held?.valid === false ? held.problems[0]?.message : '';
+      expect(message).toContain(
+        'is the list of orders, name it in the mapping of the source: records: "Batch.Orders.Order"',
+      );
+    }
+    const named = mappingOf({ format: 'xml', fields, records: 'Batch.Orders.Order' });
+    expect((await readText(batch('P-1', 'P-2'), named)).orders).toMatchObject([{ number: 'P-1' }, { number: 'P-2' }]);
+  });
+
   test('only for items with another number: not for those that repeat that of the order, or where another field has that name', async () => {
     const same = { ...envelope, data: { orders: [{ ...item, purchaseOrderNumber: 'EX-1' }, item] } };
     const { orders } = await readText(JSON.stringify(same), mappingOf({ fields: around }));
