@@ -49,8 +49,8 @@ local function mayBegin(known, reached, intended)
   return 1
 end
 
--- The order is accepted. Dead letters of other content that came after it stay open: those of later batches, and those
--- that were compared with this order, because batches that are read together do not admit orders in their sequence.
+-- The order is accepted. Dead letters of other content that came after it stay open: those of later batches, such as one that
+-- cancels it, and conflicts with this order, because batches that are read together do not admit orders in their sequence.
 local function closeBefore(number, closing, batch, ordinal)
   local no = tonumber(redis.call('HGET', prefix .. ':b:' .. batch, 'no') or '0')
   closeLettersOf(prefix, waiting, number, closing, function(of, at)
@@ -58,8 +58,10 @@ local function closeBefore(number, closing, batch, ordinal)
     local ofNo = tonumber(redis.call('HGET', key, 'no') or '0')
     local isLater = ofNo > no or (ofNo == no and tonumber(at) > tonumber(ordinal))
     local text = redis.call('HGET', key .. ':results', at)
-    local result = text and cjson.decode(text)
-    return not (result and result.outcome == 'conflict' and (isLater or result.against == no))
+    -- An order that failed a check has no result.
+    local result = text and cjson.decode(text) or { outcome = 'invalid' }
+    local isOther = result.outcome == 'conflict' or result.outcome == 'invalid'
+    return not (isOther and (isLater or result.against == no))
   end)
 end
 

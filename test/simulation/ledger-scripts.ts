@@ -134,8 +134,8 @@ function closeBefore({ store, prefix, waiting }: Ledger, { number, batch, ordina
     const key = `${prefix}:b:${of}`;
     const ofNo = Number(store.hget(key, 'no') ?? 0);
     const isLater = ofNo > no || (ofNo === no && Number(at) > Number(ordinal));
-    const result = resultOf(store.hget(`${key}:results`, at));
-    return !(result.outcome === 'conflict' && (isLater || result.against === no));
+    const { outcome = 'invalid', against } = resultOf(store.hget(`${key}:results`, at));
+    return !((outcome === 'conflict' || outcome === 'invalid') && (isLater || against === no));
   });
 }
 
