@@ -67,7 +67,7 @@ const HOMES: Record<string, { units: string[]; typesAnywhere?: true }> = {
 };
 
 /** Lines of a file, of a function and of the composition root; keys of a bag of dependencies; files in all. */
-const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 450, median: [60, 130] } as const;
+const LIMITS = { file: 250, function: 60, daemon: 120, bag: 8, files: 452, median: [60, 130] } as const;
 
 /** `read/csv.ts` → `read`, `daemon.ts` → `daemon`. */
 function unitOf(file: string): string {

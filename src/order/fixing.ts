@@ -1,3 +1,4 @@
+import { NUMBER_FREE, SEND_UNCHANGED } from './number-texts.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { FixTarget, Place } from './record.ts';
 import { shellWord } from './text.ts';
@@ -47,14 +48,6 @@ export const NO_ORDER = `. If that is not the number of an order of yours, write
 
 /** Problem code of an order in a fix file whose number may have lost its leading zeros in a spreadsheet. */
 export const LEADING_ZEROS_LOST = 'leading-zeros-lost';
-
-/** What to do with an order whose number was sent with other items. */
-export const NUMBER_TAKEN =
-  'If this is the same order, discard it. If your file is newer than what was sent, agree on the change with the supplier: the API cannot change an order. Enter another number only if it really is another order.';
-
-/** The same of a number whose order has no outcome yet. What was sent or is wrong is not decided before. */
-export const NUMBER_IN_PROGRESS =
-  'Wait for the outcome of that order: nothing is sent twice. If it is accepted and is the same order, discard this one then. Enter another number only if it really is another order.';
 
 /** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
 export const CANCELLED_IN_EXPORT =
@@ -178,6 +171,8 @@ export function openSteps(
       ...correct,
     ];
   }
+  if (kind === 'conflict' && !isSent)
+    return [`${NUMBER_FREE} ${SEND_UNCHANGED}:`, ...correct, 'If it is not wanted, discard it:', discard];
   if (kind === 'conflict')
     return [
       'Other content with this number waits. Agree on the change with the supplier, then discard that content:',

@@ -192,7 +192,9 @@ function isOrder(value: object, { mapping, around }: Around, isAlone: boolean): 
   const { fields } = mapping;
   const own = textOf(find(around, fields.purchaseOrderNumber).value);
   // The envelope may have a number under the same name, such as id.
-  const mapped = isAbsent(find(value, fields.items)) ? undefined : textOf(find(value, fields.purchaseOrderNumber).value);
+  const mapped = isAbsent(find(value, fields.items))
+    ? undefined
+    : textOf(find(value, fields.purchaseOrderNumber).value);
   if (mapped !== undefined && mapped !== own) return true;
   const names = own === undefined ? fields.purchaseOrderNumber : specificNames(fields.purchaseOrderNumber);
   // With a number of the order, the other names may be those of an article: Bestellnummer.

@@ -751,6 +751,41 @@ describe('a dead letter', () => {
   });
 });
 
+it('a conflict whose other order was cancelled before it was sent says that the number is free, and its fix file as it is sends it', async () => {
+  await using place = await openWorkplace();
+  const daemon = place.start(['start']);
+  const port = await until('ready', () => /"adminPort":(\d+)/.exec(daemon.out())?.[1]);
+  await place.run(['pause', '--reason', 'test']);
+  await place.drop('a.csv', table('PO-1,NEW,A,1', 'PO-2,NEW,A,1'));
+  await until('the first file', async () => (await place.run(['status'])).out.includes('a.csv'));
+  await place.drop('b.csv', table('PO-1,NEW,A,5', 'PO-2,NEW,A,6'));
+  const letters = async (): Promise<DeadLetter[]> =>
+    JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out).deadLetters;
+  await until('the conflicts', async () => (await letters()).length === 2);
+  const { batches } = JSON.parse((await place.run(['--json', 'batches', 'list'])).out);
+  const a = batches.find(({ file }: { file: string }) => file === 'a.csv').batch;
+  await place.run(['batches', 'cancel', a, '--yes']);
+  const free = 'The other order with this number was cancelled or discarded: po-sync did not send it.';
+  const flat = (text: string) => text.replace(/\s+/g, ' ');
+  await until('the report', async () => (await place.reportsNow()).filter((one) => one.finishedAt).length === 2);
+  expect(flat((await place.run(['explain', 'PO-1'])).out)).toContain(
+    `${free} If this one is wanted, drop its fix file as it is`,
+  );
+  const admin = `http://127.0.0.1:${port}`;
+  const page = await until('the list', async () => {
+    const answer = await fetch(`${admin}/api/v1/dead-letters?q=PO-1`);
+    const { items: [first] = [] } = (await answer.json()) as { items?: { id: string }[] };
+    return first && `${admin}/dead-letters/${encodeURIComponent(first.id)}`;
+  });
+  expect(await (await fetch(page)).text()).toContain(free);
+  const second = (await place.reportsNow()).find(({ file }) => file === 'b.csv');
+  if (second === undefined) throw new Error('no report');
+  await place.drop('fix.csv', await place.read(second, 'dead-letters.csv'));
+  await place.run(['resume']);
+  await until('both are accepted', async () => (await letters()).length === 0);
+  expect(flat((await place.run(['explain', 'PO-2'])).out)).toContain('PO-2 accepted 6 × A');
+});
+
 it('discarded in a file in progress, it is listed with --all as closed, by whom and when, as in JSON', async () => {
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   const busy = { kind: 'answer', status: 503, message: 'busy', articles: ['SLOW'] };

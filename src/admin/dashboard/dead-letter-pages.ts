@@ -2,16 +2,7 @@ import { count, outcomeWord } from '../../core/format.ts';
 import { sentAsOf } from '../../operate/orders/appearances.ts';
 import { findInProgress } from '../../operate/orders/in-progress.ts';
 import { endOf } from '../../order/closing-text.ts';
-import {
-  discardedAgain,
-  hasInbox,
-  NUMBER_IN_PROGRESS,
-  NUMBER_KNOWN,
-  NUMBER_TAKEN,
-  placeText,
-  ROW_KNOWN,
-} from '../../order/fixing.ts';
-import { byArticle, type Item, itemsIn } from '../../order/order.ts';
+import { discardedAgain, hasInbox, NUMBER_KNOWN, placeText, ROW_KNOWN } from '../../order/fixing.ts';
 import { problemText } from '../../order/record.ts';
 import { asShown, firstOf } from '../../order/text.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
@@ -25,6 +16,7 @@ import type { SettledRow } from '../read-model/settled-table.ts';
 import { closedText, recordedSoon } from './corrections-page.ts';
 import { type Entered, fixSection } from './fix-form.ts';
 import type { Content, PageRequest } from './frame.ts';
+import { itemsOfBoth } from './known-items.ts';
 import { inForm, inProgressBox, nameOf, nextOrder, sentAsBox } from './letter-message.ts';
 import { itemsPart } from './order-page.ts';
 import { actForm, batchPath, cell, facts, letterPath, link, orderPath, table } from './parts.ts';
@@ -58,7 +50,7 @@ ${discarded && html`<p class="box" role="status">${discardedText(discarded)}. If
 ${factsOf(read)}
 ${wrong.length === 0 ? undefined : html`<h2>What is wrong</h2>${table('Problems', ['line', 'column', 'value', 'problem'], wrong)}`}
 ${closed ? undefined : await neighborPart(request, letter)}
-${contents(letter, other !== undefined)}
+${await itemsOfBoth(letter, api, other !== undefined)}
 ${spelled === undefined ? undefined : await itemsUnder(spelled, request)}
 ${other && inProgressBox(other)}
 ${sentAs && sentAsBox(name, sentAs)}
@@ -168,32 +160,10 @@ function factsOf({
   ]);
 }
 
-/** The items of the order, and of a conflict those that the API has. */
-function contents({ payload, known }: FullLetter, isInProgress: boolean): Html | undefined {
-  // Those of a file stay in its order, except to be compared with others.
-  const own = known === undefined ? itemsIn(payload) : byArticle(itemsIn(payload));
-  if (own.length === 0) return undefined;
-  const other =
-    known === undefined
-      ? undefined
-      : html`<h2>Items that are already known, sorted by article</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : NUMBER_TAKEN}</p>`;
-  return html`<h2>Items${known === undefined ? '' : ' in this file, sorted by article'}</h2>${items('Items', own)}${other}`;
-}
-
 /** The items of the order that is known in another spelling, to compare them. */
 async function itemsUnder(number: string, { api, url }: PageRequest): Promise<Html | undefined> {
   const found = await readHistory(api, new URL(orderPath(number), url)).catch(() => undefined);
   return found && itemsPart(found.history, `Items of ${number}`);
-}
-
-const ITEMS = 200;
-
-function items(caption: string, all: readonly Item[]): Html {
-  const rows = all
-    .slice(0, ITEMS)
-    .map(({ articleCode, quantity }) => [html`${articleCode}`, html`${String(quantity)}`]);
-  const more = all.length > ITEMS ? html`<p>${all.length - ITEMS} more items</p>` : undefined;
-  return html`${table(caption, ['article', 'quantity'], rows)}${more}`;
 }
 
 /**

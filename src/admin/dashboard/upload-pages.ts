@@ -4,7 +4,7 @@ import { unreadText } from '../../operate/orders/preview-orders.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { MOST_BYTES, type Upload } from '../../operate/uploads/upload-shelf.ts';
 import { formatText } from '../../order/batch.ts';
-import { NUMBER_TAKEN } from '../../order/fixing.ts';
+import { NUMBER_TAKEN } from '../../order/number-texts.ts';
 import { problemText } from '../../order/record.ts';
 import { asShown } from '../../order/text.ts';
 import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';

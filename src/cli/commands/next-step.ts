@@ -112,7 +112,7 @@ export function otherWays(
 
 /** What to do about orders in conflict: they are corrected only where the number was a mistake. */
 export const CONFLICT_STEPS = [
-  'An order in conflict has a number that is known with other items, and the API cannot change an order.',
+  'An order in conflict has a number that is known with other items, and the API cannot change an order. If the other one was cancelled before it was sent, drop the fix file as it is.',
   'Agree on the change with the supplier, then close it; enter another number only if it really is another order:',
   '  po-sync dead-letters discard --order ORDER',
 ];

@@ -215,7 +215,7 @@ function correct(what: string, report: Report, fixFiles: readonly string[]): Htm
 
 function conflict(open: Open, report: Report, fixFiles: readonly string[]): Html {
   const rows = fixFiles.length === 0 ? undefined : html` in ${fixLinks(fixFiles)}`;
-  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number was already sent with different items, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${discardCommand(open.orders, open.count)}`;
+  return html`<b>Settle ${orders(open.count)} in conflict.</b> The number is known with different items, sent or about to be, and the API cannot change an order. ${oldCopy(report)}, discard ${open.count === 1 ? 'it' : 'them'} in the dashboard, or ask your operator. If you want a change, agree on it with the supplier and discard this order, too. If the other one was cancelled before it was sent, drop the fix file as it is. Only if it really is another order, enter another number${rows} and drop the file${into(report)}. For your operator: ${discardCommand(open.orders, open.count)}`;
 }
 
 /** The same content was read before: what differs now was probably corrected since. */

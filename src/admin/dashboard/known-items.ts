@@ -1,0 +1,41 @@
+import { NUMBER_FREE, NUMBER_IN_PROGRESS, NUMBER_TAKEN, SEND_UNCHANGED } from '../../order/number-texts.ts';
+import { byArticle, type Item, itemsIn } from '../../order/order.ts';
+import { type Html, html } from '../../report/page/html.ts';
+import type { ApiContext } from '../api/api-context.ts';
+import type { FullLetter } from '../api/dead-letter-routes.ts';
+import { table } from './parts.ts';
+
+/** The items of the order, and of a conflict those that the API has. */
+export async function itemsOfBoth(
+  letter: FullLetter,
+  { base }: ApiContext,
+  isInProgress: boolean,
+): Promise<Html | undefined> {
+  const { payload, known } = letter;
+  // Those of a file stay in its order, except to be compared with others.
+  const own = known === undefined ? itemsIn(payload) : byArticle(itemsIn(payload));
+  if (own.length === 0) return undefined;
+  const other =
+    known === undefined
+      ? undefined
+      : html`<h2>Items that are already known, sorted by article</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : (await isFree(letter, base)) ? FREE : NUMBER_TAKEN}</p>`;
+  return html`<h2>Items${known === undefined ? '' : ' in this file, sorted by article'}</h2>${items('Items', own)}${other}`;
+}
+
+const FREE = `${NUMBER_FREE} ${SEND_UNCHANGED}. If it is not, discard it.`;
+
+/** Whether the order that the letter was compared with was withdrawn, so that the number can be sent. */
+async function isFree({ purchaseOrderNumber, kind }: FullLetter, { ledger }: ApiContext['base']): Promise<boolean> {
+  const [now] = kind === 'conflict' ? await ledger.lookup([purchaseOrderNumber]) : [];
+  return now?.kind === 'nothing';
+}
+
+const ITEMS = 200;
+
+function items(caption: string, all: readonly Item[]): Html {
+  const rows = all
+    .slice(0, ITEMS)
+    .map(({ articleCode, quantity }) => [html`${articleCode}`, html`${String(quantity)}`]);
+  const more = all.length > ITEMS ? html`<p>${all.length - ITEMS} more items</p>` : undefined;
+  return html`${table(caption, ['article', 'quantity'], rows)}${more}`;
+}
