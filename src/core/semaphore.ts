@@ -75,21 +75,3 @@ export async function within<T>(ms: number, task: Promise<T>, clock: Clock, sign
     stop();
   }
 }
-
-/** Runs the tasks of one name one after another; one that takes longer than `patience` milliseconds is not waited for. */
-export function createTurns(clock: Pick<Clock, 'sleep'>, patience: number) {
-  const last = new Map<string, Promise<void>>();
-  return <T>(name: string, task: () => Promise<T>): Promise<T> => {
-    const turn = (last.get(name) ?? Promise.resolve()).then(() => {
-      const end = new AbortController();
-      const running = task().finally(() => end.abort());
-      return { running, over: clock.sleep(patience, end.signal) };
-    });
-    const over = turn.then(async (begun) => {
-      await begun.over;
-      if (last.get(name) === over) last.delete(name);
-    });
-    last.set(name, over);
-    return turn.then(({ running }) => running);
-  };
-}

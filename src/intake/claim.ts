@@ -5,9 +5,10 @@ import type { InboxSource } from '../config/config.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { openFolder } from '../core/folder.ts';
 import { openRegularFile } from '../core/regular-file.ts';
-import { type ClaimedFile, nameBatch } from '../order/batch.ts';
+import { type ClaimedFile, claimTimeOf, nameBatch } from '../order/batch.ts';
 import { folderError, openOwnFolder } from './folders.ts';
 import { doneFileOf } from './names.ts';
+import { byAge } from './stability.ts';
 
 /** The folder of an inbox that contains claimed files. */
 export const PROCESSING = 'processing';
@@ -76,23 +77,23 @@ export async function leftClaims(source: InboxSource): Promise<ClaimedFile[]> {
   return filesIn(path.join(source.path, PROCESSING), source.name, 'inbox');
 }
 
-/** The copies of an export in its spool, the oldest batch first. Removes old empty folders. */
-export async function leftCopies(spool: string, source: string): Promise<ClaimedFile[]> {
-  return filesIn(spool, source, 'export');
-}
-
 /** The files in the folders of batches below `folder`, the oldest batch first. Removes old empty folders. */
 export async function filesIn(folder: string, source: string, kind: ClaimedFile['kind']): Promise<ClaimedFile[]> {
   const batches = (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const claimed = await Promise.all(
-    batches.sort().map(async (batch): Promise<ClaimedFile[]> => {
+  const found = await Promise.all(
+    batches.map(async (batch) => {
       const files = await entriesOf(path.join(folder, batch));
       if (files.every(isHidden)) await sweep(path.join(folder, batch));
-      const [file] = files.filter((entry) => entry.isFile() && !isHidden(entry));
-      return file ? [{ batch, source, kind, name: file.name, path: path.join(folder, batch, file.name) }] : [];
+      const [{ name } = { name: '' }] = files.filter((entry) => entry.isFile() && !isHidden(entry));
+      const file = path.join(folder, batch, name);
+      const stats = await lstat(file, { bigint: true }).catch(() => undefined);
+      const claimed: ClaimedFile = { batch, source, kind, name, path: file };
+      return name === '' ? [] : [{ file, mtimeNs: stats?.mtimeNs ?? 0n, at: claimTimeOf(batch) ?? 0, claimed }];
     }),
   );
-  return claimed.flat();
+  // The name of a batch says only in which second.
+  const sorted = found.flat().sort((a, b) => a.at - b.at || byAge(a, b));
+  return sorted.map(({ claimed }) => claimed);
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {

@@ -7,9 +7,12 @@ import type { Clock } from '../core/clock.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
+import type { Semaphore } from '../core/semaphore.ts';
+import type { Batches } from '../ledger/batches/batches.ts';
 import { exportCopied, exportEmpty, exportOlder, exportUnchanged, fileTaken } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
+import { filesIn } from './claim.ts';
 import type { CopiedFile, Verdict } from './export-versions.ts';
 import type { TableEnd } from './looks-complete.ts';
 import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
@@ -69,9 +72,9 @@ export function createExport(
   /** Logs each older file once, as soon as the newest was looked at: until then it may be gone, or not be one. */
   async function passOver(newest: string): Promise<void> {
     const fresh = older.filter((file) => !passedOver.has(file) && !versions.has(file));
+    const never = await unread(fresh.map(below));
+    for (const file of never) exportOlder(log, { source: source.name, file, newest: below(newest) });
     passedOver = new Set(older);
-    for (const file of await unread(fresh.map(below)))
-      exportOlder(log, { source: source.name, file, newest: below(newest) });
   }
 
   async function take(ready: ReadyFile): Promise<void> {
@@ -196,4 +199,44 @@ async function copyUnchanged(from: string, to: string): Promise<{ sha256: string
 
 function changed(file: string): PoSyncError {
   return new PoSyncError('file-changed', `${file} changed while it was copied.`, { facts: { file } });
+}
+
+/** The copies of an export in its spool, the oldest first. Removes old empty folders. */
+export async function leftCopies(spool: string, source: string): Promise<ClaimedFile[]> {
+  return filesIn(spool, source, 'export');
+}
+
+/** How long a version of an export waits for an older one, which a pause may keep, and between two looks. Milliseconds. */
+const TURN = 60_000;
+const LOOK_AGAIN = 200;
+
+type TurnsDeps = { batches: Pick<Batches, 'find'>; clock: Clock; stopping: AbortSignal };
+
+/**
+ * Builds what reads a file in a slot: a version of an export when the older ones were read, by whichever daemon. It does not wait
+ * for one that makes no progress for a minute.
+ */
+export function createTurns({ batches, clock, stopping }: TurnsDeps, slots: Semaphore) {
+  /** The older versions that are not read to their end. */
+  async function olderUnread({ batch, source, path: file }: ClaimedFile) {
+    const copies = (await leftCopies(path.dirname(path.dirname(file)), source)).map((one) => one.batch);
+    const older = copies.slice(0, Math.max(0, copies.indexOf(batch)));
+    const found = await Promise.all(older.map(async (one) => (await batches.find(one)) ?? { batch: one }));
+    return found.filter((one) => !('state' in one) || one.state === 'reading');
+  }
+
+  async function untilRead(copy: ClaimedFile): Promise<void> {
+    let last = { unread: '', at: 0 };
+    while (copy.kind === 'export' && !stopping.aborted) {
+      // Reading it shows what is wrong with Redis or the folder.
+      const older = await olderUnread(copy).catch(() => []);
+      const [unread, now] = [older.map(({ batch }) => batch).join(), clock.monotonic()];
+      const isForList = older.some((one) => 'waitsForList' in one && one.waitsForList);
+      if (unread !== last.unread || isForList) last = { unread, at: now };
+      if (unread === '' || now - last.at >= TURN) return;
+      await clock.sleep(LOOK_AGAIN, stopping);
+    }
+  }
+
+  return (file: ClaimedFile, task: () => Promise<void>): Promise<void> => untilRead(file).then(() => slots.hold(task));
 }

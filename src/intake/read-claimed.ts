@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
-import { createSemaphore, createTurns } from '../core/semaphore.ts';
+import { createSemaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
 import { batchTakenUp, batchTrouble } from '../log/events/batch.ts';
@@ -14,13 +14,12 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { claimFile } from './claim.ts';
+import { createTurns } from './export.ts';
 import type { ExportVersions } from './export-versions.ts';
 import { createRetryGaps, type RetryGaps } from './offers.ts';
 
 /** Files read at the same time; a further file is claimed only when one is done, so that other daemons get a share. */
 export const FILES = 16;
-/** How long the next version of an export waits for the one before, which a pause may keep. Milliseconds. */
-const TURN = 60_000;
 
 export type ReadingDeps = {
   batches: Batches;
@@ -41,7 +40,8 @@ export type ClaimedFileReader = ReturnType<typeof createClaimedFileReader>;
 /** Creates the reader of claimed files: claims, reads, and resumes what a daemon left unread. */
 export function createClaimedFileReader(deps: ReaderDeps) {
   const { batches, clock, log, stopping } = deps;
-  const slots = createSlots(clock);
+  const slots = createSemaphore(FILES);
+  const inTurn = createTurns(deps, slots);
   const inProgress = new Map<string, Promise<void>>();
   const gaps = createRetryGaps(clock);
   const read = readingOf(deps, gaps);
@@ -51,17 +51,13 @@ export function createClaimedFileReader(deps: ReaderDeps) {
     inProgress.set(name, done);
   }
 
-  function readInSlot(file: ClaimedFile, claimedAt: number, isNew = () => false): void {
-    const reading = slots.holdFor(file, () => read(file, claimedAt, isNew()));
-    track(file.batch, reading);
-  }
-
   return {
     /** Reads the copy of an export, or a file that was submitted. */
     async readCopy(copy: ClaimedFile): Promise<void> {
-      const madeIn = batches.epoch();
+      const [madeIn, at] = [batches.epoch(), clock.now()];
       // While it waits for its turn, another daemon may read it, and Redis may forget that.
-      readInSlot(copy, clock.now(), () => batches.epoch() === madeIn);
+      const reading = inTurn(copy, () => read(copy, at, batches.epoch() === madeIn));
+      track(copy.batch, reading);
     },
     /** Resolves when the file is claimed by any daemon; reading continues in the background. */
     claimAndRead(path: string, source: InboxSource): Promise<void> {
@@ -82,30 +78,25 @@ export function createClaimedFileReader(deps: ReaderDeps) {
     /** Resumes a claimed file that no daemon is reading, after a growing gap if reading has failed here before. */
     async resume(file: ClaimedFile): Promise<void> {
       if (stopping.aborted || inProgress.has(file.batch) || !gaps.isDue(file.batch)) return;
-      const [batch, isThere] = [await batches.find(file.batch), await exists(file.path)];
-      if ((batch ? batch.state !== 'reading' : !isThere) || (await batches.isHeld(file.batch))) return;
-      const claimedAt = batch?.startedAt ?? claimTimeOf(file.batch) ?? clock.now();
+      const left = await leftOf(file, batches);
+      if (left === undefined) return;
+      const claimedAt = left.startedAt ?? claimTimeOf(file.batch) ?? clock.now();
       // Needs no slot: that its file is missing is found at once.
-      if (!isThere) return track(file.batch, read(file, claimedAt, false));
-      batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
-      readInSlot(file, claimedAt);
+      if (!left.isThere) return track(file.batch, read(file, claimedAt, false));
+      const reading = inTurn(file, async () => {
+        // While it waited for its turn, another daemon may have read it.
+        if ((await leftOf(file, batches).catch(() => left)) === undefined) return;
+        batchTakenUp(log, { batch: file.batch, source: file.source, file: file.name });
+        await read(file, claimedAt, false);
+      });
+      track(file.batch, reading);
     },
     /** Forgets the failures of all other batches. */
     keepOnly: gaps.keepOnly,
     /** Number of files being read now. */
     count: (): number => inProgress.size,
-    async [Symbol.asyncDispose](): Promise<void> {
-      await Promise.all(inProgress.values());
-    },
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await Promise.all(inProgress.values())),
   };
-}
-
-function createSlots(clock: Clock) {
-  const { hold } = createSemaphore(FILES);
-  const inTurn = createTurns(clock, TURN);
-  const holdFor = ({ kind, source }: ClaimedFile, task: () => Promise<void>) =>
-    kind === 'export' ? inTurn(source, () => hold(task)) : hold(task);
-  return { hold, holdFor };
 }
 
 function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: RetryGaps) {
@@ -123,6 +114,13 @@ function readingOf({ ingest, batches, versions, time, log }: ReaderDeps, gaps: R
       await batches.notSettled(file.batch, reason, time.now()).catch(() => undefined);
     }
   };
+}
+
+/** What is left to read of a file that no daemon reads; undefined if nothing is. */
+async function leftOf({ batch, path }: ClaimedFile, { find, isHeld }: Batches) {
+  const [begun, isThere] = [await find(batch), await exists(path)];
+  const isDone = begun ? begun.state !== 'reading' : !isThere;
+  return isDone || (await isHeld(batch)) ? undefined : { startedAt: begun?.startedAt, isThere };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -91,12 +91,10 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
     tick: () => loop.round(),
     async settleOnce() {
       const present = await list();
-      await loop.round();
-      while (!loop.isStopped && present.some((file) => unfinished.has(file) && offers.refused([file]).length === 0)) {
-        await clock.sleep(soon);
-        await loop.round();
-      }
-      return offers.refused(present);
+      const files = () => (isReplaced(source) ? [...unfinished] : present);
+      const isAnyLeft = () => files().some((file) => unfinished.has(file) && offers.refused([file]).length === 0);
+      for (await loop.round(); !loop.isStopped && isAnyLeft(); await loop.round()) await clock.sleep(soon);
+      return offers.refused(files());
     },
     notTaken: () => health.lasting() ?? offers.troubles(),
     healthy: () => health.failure() === undefined,
@@ -106,6 +104,9 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
     },
   };
 }
+
+/** With `newestOnly`, a newer file that comes meanwhile takes the place of the one that was waited for. */
+const isReplaced = (source: Source) => source.type === 'export' && source.newestOnly;
 
 /** Milliseconds between two failed checks after which a source is lost. */
 const LOST_AFTER = 3_000;

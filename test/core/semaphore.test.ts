@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createSemaphore, createTurns } from '../../src/core/semaphore.ts';
+import { createSemaphore } from '../../src/core/semaphore.ts';
 
 describe('a semaphore', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -104,31 +103,5 @@ describe('a semaphore', () => {
       end();
       await all;
     });
-  });
-});
-
-describe('turns', () => {
-  const clock = {
-    sleep: async (ms: number, signal?: AbortSignal) => void (await delay(ms, 0, { signal }).catch(() => 0)),
-  };
-
-  it('run the tasks of a name one after another, also after one that fails, and others meanwhile', async () => {
-    const inTurn = createTurns(clock, 60_000);
-    const seen: string[] = [];
-    const task = (name: string, ms: number) => async () => {
-      seen.push(`${name} begins`);
-      await delay(ms);
-      seen.push(`${name} ends`);
-      if (name === 'a1') throw new Error('a1 fails');
-    };
-    const all = [inTurn('a', task('a1', 30)), inTurn('a', task('a2', 1)), inTurn('b', task('b1', 1))];
-    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    expect(seen).toEqual(['a1 begins', 'b1 begins', 'b1 ends', 'a1 ends', 'a2 begins', 'a2 ends']);
-  });
-
-  it('do not wait for a task longer than they have patience', async () => {
-    const inTurn = createTurns(clock, 20);
-    const never = inTurn('a', () => new Promise<void>(() => undefined));
-    expect(await Promise.race([never, inTurn('a', async () => 'ran')])).toBe('ran');
   });
 });

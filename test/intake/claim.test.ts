@@ -31,6 +31,15 @@ describe('claiming', () => {
     expect(await readdir(folder.path)).toEqual(['processing']);
   });
 
+  test('lists what was claimed in one second by the time of its files, whatever their names', async () => {
+    await using folder = await makeTempFolder();
+    const claims = [await claim(folder.path, 'PO_30112026.csv'), await claim(folder.path, 'PO_01122026.csv')];
+    for (const [at, { path: file }] of claims.entries()) await utimes(file, 1_000 + at, 1_000 + at);
+    expect(await leftClaims(inboxSource(folder.path))).toEqual(claims);
+    for (const [at, { path: file }] of claims.entries()) await utimes(file, 1_000 - at, 1_000 - at);
+    expect(await leftClaims(inboxSource(folder.path))).toEqual(claims.toReversed());
+  });
+
   test('is won by exactly one of several daemons', async () => {
     await using folder = await makeTempFolder();
     for (let round = 0; round < 20; round++) {

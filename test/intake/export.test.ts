@@ -16,8 +16,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ExportSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { leftCopies } from '../../src/intake/claim.ts';
-import { copyExport, createExport, handOver, stateOfPath } from '../../src/intake/export.ts';
+
+import { copyExport, createExport, handOver, leftCopies, stateOfPath } from '../../src/intake/export.ts';
 import type { ClaimedFile } from '../../src/order/batch.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { exportSource } from '../support/inbox-source.ts';
@@ -73,6 +73,17 @@ async function openTestExport(pattern: string, more: Partial<ExportSource> = {})
 }
 
 describe('an export', () => {
+  test('of which a newer file comes while the newest is waited for is taken in its place by a run that ends', async () => {
+    await using it = await openTestExport('*.csv', { newestOnly: true, stable: 1_000 });
+    await using watch = it.open();
+    await it.write('1.csv');
+    const settled = watch.settleOnce();
+    await delay(300);
+    await it.write('2.csv');
+    expect(await settled).toEqual([]);
+    expect(it.copies.map(({ name }) => name)).toEqual(['2.csv']);
+  });
+
   test('is copied when it is new and when its content changes, and is never modified', async () => {
     await using it = await openTestExport('orders.csv');
     await using watch = it.open();
