@@ -16,7 +16,14 @@ export function withOtherCells(
   if (!mayBeChanged || original === undefined || before === undefined) return cells;
   const sent = new Set(Object.values(at));
   return cells.map((cell, column) => {
-    const was = sent.has(column) ? undefined : original[before.indexOf(header[column] ?? '')];
+    const was = sent.has(column) ? undefined : original[placeIn(before, header, column)];
     return was !== undefined && isSpreadsheetDamage(was, cell) ? was : cell;
   });
+}
+
+/** Where a column was; -1 for one that is new, or moved while others have its name. */
+function placeIn(before: readonly string[], header: readonly string[], column: number): number {
+  const name = header[column] ?? '';
+  if (before[column] === name) return column;
+  return before.lastIndexOf(name) === before.indexOf(name) ? before.indexOf(name) : -1;
 }

@@ -50,7 +50,7 @@ const pointerOf = (steps: readonly string[]) => steps.map(pointerStep).join('');
 
 /** Whether this says that a list is complete, as the answers of Salesforce have it: `{ totalSize: 2, done: true, records: [ … ] }`. */
 const isOfPage = (key: string, value: object): boolean =>
-  /^done$/i.test(key) && Object.values(value).some((one) => Array.isArray(one));
+  /^done$/i.test(key) && Object.keys(value).some((name) => /^totalsize$/i.test(name));
 
 /** An object, or the only one of a list, as some programs write each element of XML. */
 function groupIn(value: unknown): object | undefined {
@@ -123,6 +123,8 @@ export function valuesOf(value: unknown, name: string): readonly [step: string, 
 
 /** Whether this is only the key of a unit whose name is beside it: `{ code: 12, name: piece }`. */
 function isKeyOfUnit([step, value]: [string, unknown], all: readonly [string, unknown][]): boolean {
-  if (/^(?:value|wert)$/.test(plainName(step)) || FACTOR.test(plainName(step))) return false;
+  const name = plainName(step);
+  if (/^(?:value|wert)$/.test(name) || FACTOR.test(name)) return false;
+  if (name === 'id' && /^\d+$/.test(textOf(value) ?? '')) return true;
   return /^\d+$/.test(textOf(value) ?? '') && all.some(([, one]) => /\p{L}/u.test(textOf(one) ?? ''));
 }

@@ -137,6 +137,14 @@ describe('a fix file', () => {
     expect((await comesBack(written.replace('two', '2').replace('0010', '10'))).cells[0]?.[1]).toBe('10');
   });
 
+  test('that a spreadsheet saved keeps apart columns with one name, or without any', async () => {
+    const head = 'PO_NO;KEY;KEY;;;MATNR;MENGE;_error_line;_error_code;_error_message;_error_check';
+    const written = `${head}\n00987;0010;10;02;2;A-1;two;2;not-a-number;${note(2)};01,000\n`;
+    await writeFile(path.join(folder.path, BATCH, 'dead-letters.csv'), written);
+    const { cells } = await comesBack(`${head}\n987;10;10;2;2;A-1;2;2;not-a-number;${note(2)};1000\n`);
+    expect(cells).toEqual([['00987', '0010', '10', '02', '2', 'A-1', '2']]);
+  });
+
   test('that a spreadsheet saved has its values restored, and a quantity that the message asked for is held', async () => {
     const { orders, warnings } = await comesBack(SAVED);
     expect(orders).toEqual([

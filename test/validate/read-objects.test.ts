@@ -421,6 +421,17 @@ describe('orders that are marked as cancelled', () => {
     ]);
   });
 
+  test('are not those whose own mark is beside their list of items, which is no page', async () => {
+    const fields = { purchaseOrderNumber: 'order.no', items: 'order.items' };
+    const text = array([{ order: { no: '1', done: true, items: [{ articleCode: 'A', quantity: 1 }] } }]);
+    expect((await ordersIn(text, { fields })).orders).toEqual([{ 1: ['2 order.done called-off'] }]);
+  });
+
+  test('are those whose unit has a number as its key', async () => {
+    const items = [{ articleCode: 'A', quantity: 1, unit: { id: 100 } }];
+    expect((await ordersIn(array([{ purchaseOrderNumber: '1', items }]))).orders).toEqual([order('1', ['A', 1])]);
+  });
+
   test('are those whose article has attributes that would say something about an order', async () => {
     const article = { attributes: { type: 'return', unit: 'DZ' }, properties: { status: 'draft' } };
     expect((await ordersIn(array([of('1', {}, article)]))).orders).toEqual([order('1', ['A', 1])]);

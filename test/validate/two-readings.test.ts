@@ -807,6 +807,8 @@ test.each([
   ['type', 'Return'],
   ['Belegart', 'Retoure'],
   ['Transaction Type', 'Credit note'],
+  ['documentType', 'CREDIT_NOTE'],
+  ['documentType', 'PRO_FORMA'],
   ['Remarks', 'CANCELLED - do not order'],
   ['Bemerkung', 'ersetzt durch A-9'],
   ['note', 'please cancel'],
