@@ -11,7 +11,7 @@ export const STATUS_NAME =
 /** Values of a status column, in six languages. docs/files.md lists them. */
 export const STATUS_WORDS: Readonly<Record<WhyNotWanted, readonly string[]>> = {
   ended: [
-    'refunded, rejected, declined, denied, expired, failed, trash, superseded, obsolete, replaced, returned, inactive, withdrawn, revoked, discarded, aborted, abandoned',
+    'refunded, rejected, declined, denied, expired, failed, trash, superseded, obsolete, replaced, returned, inactive, withdrawn, revoked, discarded, aborted, abandoned, cancel requested, cancellation requested, cancellation pending, pending cancellation, pending cancelation, to be cancelled, to be canceled',
     'abgelehnt, abgelaufen, ersetzt, retourniert, inaktiv, zurückgewiesen, zurückgezogen, widerrufen, verworfen, abgebrochen, erstattet, hinfällig, ungültig',
     'rejeté, refusé, expiré, remplacé, remboursé, retourné, retiré, abandonné, inactif, obsolète',
     'rechazado, vencido, caducado, expirado, reemplazado, sustituido, reembolsado, devuelto, retirado, descartado, inactivo, obsoleto',
@@ -19,7 +19,7 @@ export const STATUS_WORDS: Readonly<Record<WhyNotWanted, readonly string[]>> = {
     'afgewezen, geweigerd, verlopen, vervallen, vervangen, terugbetaald, geretourneerd, ingetrokken, verwijderd, inactief',
   ],
   notYet: [
-    'draft, on hold, hold, blocked, suspended, parked, not approved, unapproved, not released, unreleased, not yet approved, not yet released, pending approval, pending release, pending review, awaiting approval, awaiting release, awaiting review, waiting for approval, waiting for release, to be approved, to be released, needs approval, requires approval, approval required, approval pending, in approval, in review, under review, submitted for approval, proposal, proposed, quote, quotation, requisition, template',
+    'draft, draft order, on hold, hold, blocked, suspended, parked, not approved, unapproved, not released, unreleased, not yet approved, not yet released, pending approval, pending release, pending review, awaiting approval, awaiting release, awaiting review, waiting for approval, waiting for release, to be approved, to be released, needs approval, requires approval, approval required, approval pending, in approval, in review, under review, submitted for approval, proposal, proposed, quote, quotation, requisition, template',
     'Entwurf, gesperrt, zurückgestellt, geparkt, pausiert, nicht freigegeben, nicht genehmigt, noch nicht freigegeben, noch nicht genehmigt, wartet auf Freigabe, wartet auf Genehmigung, warten auf Freigabe, warten auf Genehmigung, Freigabe ausstehend, Genehmigung ausstehend, zur Freigabe, zur Genehmigung, zur Prüfung, in Freigabe, in Genehmigung, in Prüfung, in Klärung, wird geprüft, Vorschlag, Bestellvorschlag, Bestellanforderung, Angebot, Offerte, Anfrage, Vorlage',
     "brouillon, bloqué, suspendu, non approuvé, non validé, en attente d'approbation, en attente de validation, à approuver, à valider, en cours d'approbation, en cours de validation, en révision, devis, proposition, demande d'achat, modèle",
     'borrador, bloqueado, suspendido, en espera, no aprobado, sin aprobar, por aprobar, pendiente de aprobación, pendiente de autorización, en aprobación, en revisión, presupuesto, cotización, oferta, propuesta, plantilla',
@@ -65,8 +65,9 @@ const WHY = new Map(
 );
 const ELSEWHERE = new Set([OTHER_STATUS_WORDS, DELETES].flatMap((words) => words.split(', ').flatMap(formsOf)));
 const LONGEST = 60;
-/** `90 - `, `90_`, `[C] `: a code before the word. */
-const CODE = /^(?:\[[A-Z]?\d{0,4}\]\s*|[A-Z]?\d{1,4}\s*[-–:.)_/|=]\s*|[A-Z]\s*[-–:)_|=]\s*|\d{2,4}\s+)(?=\p{L})/u;
+/** `90 - `, `90_`, `[C] `, `ORDER_`: a code or the word for the order before the word. */
+const CODE =
+  /^(?:\[[A-Z]?\d{0,4}\]\s*|[A-Z]?\d{1,4}\s*[-–:.)_/|=]\s*|[A-Z]\s*[-–:)_|=]\s*|\d{2,4}\s+|(?:(?:[Pp]urchase|PURCHASE)[\s_.-]*)?(?:[Oo]rder|ORDER|PO|[Ss]tatus|STATUS)(?:[\s_.:-]+|(?=\p{Lu}\p{Ll})))(?=\p{L})/u;
 /** ` (2026-11-22)`, ` am 22.11.2026`: a date after it. `brouillon` does not end in a preposition. */
 const DATE =
   /(?<=\p{L})(?:[\s,:]*\(?|[\s,:(]+(?:am|on|le|el|il|op|vom)\s+)\d{1,4}[./-]\d{1,2}[./-]\d{0,4}(?:[ T]\d[\d:.]*Z?)?\)?$/u;

@@ -84,7 +84,7 @@ const YES = /^(?:1|x|y|yes|j|ja|o|oui|true|wahr|vrai|✓|✔|☑)$/i;
 const DELETES = /^(?:delete|cancel|remove|void)$/i;
 const DELETES_BY_CODE = /^(?:d|del|x)$/i;
 const NO_ORDER =
-  /^(?:returns?|refund|retoure?|r(?:ü|ue)cksendung|r(?:ü|ue)ckgabe|gutschrift|credit[ _-]?(?:note|memo)|avoir|chargeback|cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[ _-]?forma|rfq|inquiry|anfrage)$/i;
+  /^(?:(?:purchase[ _-]?)?returns?(?:[ _-]?order)?|refund|retoure?|r(?:ü|ue)cksendung|r(?:ü|ue)ckgabe|gutschrift|credit[ _-]?(?:note|memo)|avoir|chargeback|(?:order[ _-]?)?cancellation|storno|stornierung|quote|quotation|angebot|offerte|pro[ _-]?forma|rfq|request[ _-]for[ _-]quot(?:e|ation)|inquiry|anfrage)$/i;
 /** Events: `order.deleted`, `OrderCancelled`. */
 const ENDED =
   /(?:^|[._: -]|[a-z](?=[A-Z]))(?:[Cc]ancell?ed|[Dd]eleted|[Vv]oided|[Rr]ejected|[Rr]efunded|[Rr]eturned|CANCELL?ED|DELETED|VOIDED)$/;

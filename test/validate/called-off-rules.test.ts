@@ -245,6 +245,18 @@ describe('a status', () => {
     },
   );
 
+  test('that begins with the word for the order counts by what follows, and a cancellation that is asked for holds', async () => {
+    const held = ['ORDER_CANCELLED', 'orderCancelled', 'Order cancelled', 'STATUS_CANCELLED', 'PurchaseOrder closed'];
+    const asked = ['CANCEL_REQUESTED', 'Cancellation requested', 'PENDING_CANCELLATION', 'DRAFT_ORDER', 'PO on hold'];
+    expect(await sentWith('Status', [...held, ...asked])).toEqual([]);
+    const free = ['ORDER_PLACED', 'orderConfirmed', 'Order', 'PO', 'Ordered', 'Pointed', 'Statusless'];
+    expect(await sentWith('Status', free)).toEqual(free);
+    expect(
+      await sentWith('Type', ['RETURN_ORDER', 'PURCHASE_RETURN', 'orderCancellation', 'REQUEST_FOR_QUOTE']),
+    ).toEqual([]);
+    expect(await sentWith('Type', ['Purchase order', 'STANDARD_ORDER'])).toEqual(['Purchase order', 'STANDARD_ORDER']);
+  });
+
   test('that says more about its cancellation holds its order', async () => {
     const values = [
       'stornierter Auftrag',
