@@ -3,6 +3,7 @@ import { isUnderWay } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { shorten } from '../order/text.ts';
 import type { LeftOut } from '../parse/format.ts';
+import { statusWhy } from '../validate/called-off-rules.ts';
 
 /** An order that is at the API or on its way there. `column` and `value`: what left its first row out. */
 export type LeftOutOrder = {
@@ -49,7 +50,8 @@ export function watchLeftOut({ lookup }: Pick<Ledger, 'lookup'>) {
 
   return {
     add({ number, line, column, value }: Pick<LeftOut, 'number' | 'line' | 'column' | 'value'>): void {
-      if (number === '' || rows.has(number)) return;
+      // That it was delivered or closed is how an order that was sent ends.
+      if (number === '' || rows.has(number) || statusWhy(value) === 'done') return;
       if (rows.size === LOOKED_UP) isFull = true;
       else rows.set(number, { line, column, value: shorten(value, 40) });
     },
