@@ -130,6 +130,9 @@ function stateText({ kind }: Elsewhere): string {
 const CALLED_OFF =
   'If that order is no longer wanted, inform the supplier: the API cannot cancel an order. Then discard this one.';
 
+const CALLED_OFF_IN_PROGRESS =
+  'If that order is no longer wanted, your operator can cancel its file as long as it waits. If it was accepted, inform the supplier: the API cannot cancel an order. Then discard this one.';
+
 /** With other items than the order that was sent: delivered quantities, for example. */
 const DONE = 'It has other items here, and the file shows it as done. Compare both, then discard this one.';
 const DONE_IN_PROGRESS = 'The file shows it as done. Wait for the outcome of that order, then discard this one.';
@@ -141,7 +144,8 @@ export function withKnownNumber(order: InvalidOrder, known: Elsewhere, title?: s
   const isCalledOff = order.problems.some(({ code }) => code === 'called-off');
   const isDone = order.ifWanted !== undefined;
   const done = known.kind === 'accepted' ? DONE : DONE_IN_PROGRESS;
-  const advice = isDone ? done : isCalledOff ? CALLED_OFF : taken;
+  const calledOff = known.kind === 'accepted' ? CALLED_OFF : CALLED_OFF_IN_PROGRESS;
+  const advice = isDone ? done : isCalledOff ? calledOff : taken;
   const from = title === undefined ? " (found in the API's list)" : ` from ${title}`;
   const message = `this number is already ${stateText(known)}${from}${items}. ${advice}`;
   const problem = { ...order.place, field: '', code: NUMBER_KNOWN, value: '', message };

@@ -733,7 +733,9 @@ describe('a dead letter', () => {
     await place.drop('a.csv', table('PO-1,NEW,A,1', 'PO-2,NEW,A,1'));
     await until('the order under way', () => place.events.some(({ type }) => type === 'received'));
     // A later version cancels PO-2, or has it with a value that nobody can read: a person must see that.
-    await place.drop('b.csv', table('PO-1,NEW,A,2', 'PO-2,NEW,A,none'));
+    const later =
+      'purchaseOrderNumber,orderState,articleCode,quantity,status\nPO-1,NEW,A,2,open\nPO-2,NEW,A,1,cancelled\n';
+    await place.drop('b.csv', later);
     const finished = async () => (await place.reportsNow()).filter(({ state }) => state === 'finished').length;
     await until('the second report', async () => (await finished()) === 1);
     await place.setFaults([]);
@@ -742,9 +744,9 @@ describe('a dead letter', () => {
     await daemon.ended;
     const [, other] = await place.reportsNow();
     if (other === undefined) throw new Error('no report');
-    expect(await place.read(other, 'dead-letters.json')).toContain(
-      'this number is already in progress with different items',
-    );
+    const written = await place.read(other, 'dead-letters.json');
+    expect(written).toContain('this number is already in progress with different items');
+    expect(written).toContain('your operator can cancel its file as long as it waits');
     // Its report is written again a moment later.
     const { deadLetters } = JSON.parse((await place.run(['--json', 'dead-letters', 'list'])).out);
     expect(deadLetters.map((one: DeadLetter) => one.purchaseOrderNumber).sort()).toEqual(['PO-1', 'PO-2']);
