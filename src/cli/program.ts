@@ -1,7 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { PoSyncError } from '../core/errors.ts';
 import { buildOf } from '../core/version.ts';
-import { explainLoss } from '../redis/connection-end.ts';
+import { explainRedisError } from '../redis/connection-end.ts';
 import { type CommandTree, completionCommand, SHELLS } from './commands/completion.ts';
 import { addCommand, addToList, type CommandDefinition, helpEnd } from './commands/definitions/command-definition.ts';
 import { DAEMON_COMMANDS, ENVIRONMENT_COMMANDS } from './commands/definitions/environment-commands.ts';
@@ -28,7 +28,7 @@ export async function runProgram(given: Shell): Promise<number> {
   try {
     return await runCommandLine(shell, isJson);
   } catch (thrown) {
-    const error = explainLoss(thrown);
+    const error = explainRedisError(thrown);
     if (isJson) printJson(shell, { error: errorDocument(error) });
     else shell.err(errorText(error, shell.isTTY ? shell.columns : undefined));
     return 1;

@@ -84,11 +84,12 @@ export async function filesIn(folder: string, source: string, kind: ClaimedFile[
     batches.map(async (batch) => {
       const files = await entriesOf(path.join(folder, batch));
       if (files.every(isHidden)) await sweep(path.join(folder, batch));
-      const [{ name } = { name: '' }] = files.filter((entry) => entry.isFile() && !isHidden(entry));
-      const file = path.join(folder, batch, name);
+      const own = files.find((entry) => entry.isFile() && !isHidden(entry));
+      if (own === undefined) return [];
+      const file = path.join(folder, batch, own.name);
       const stats = await lstat(file, { bigint: true }).catch(() => undefined);
-      const claimed: ClaimedFile = { batch, source, kind, name, path: file };
-      return name === '' ? [] : [{ file, mtimeNs: stats?.mtimeNs ?? 0n, at: claimTimeOf(batch) ?? 0, claimed }];
+      const claimed: ClaimedFile = { batch, source, kind, name: own.name, path: file };
+      return [{ file, mtimeNs: stats?.mtimeNs ?? 0n, at: claimTimeOf(batch) ?? 0, claimed }];
     }),
   );
   // The name of a batch says only in which second.

@@ -154,7 +154,7 @@ export function newestOnly(name: string, { sources }: Pick<Config, 'sources'>): 
 }
 
 /** Nanoseconds in a millisecond. */
-export const MS = 1_000_000n;
+export const NS_IN_MS = 1_000_000n;
 
 /** The newest file of a source with `newestOnly` that was claimed, by its name below the first folder of the pattern. No file has this field. */
 export const newestField = (source: string): string => `${source}#newest`;
@@ -182,14 +182,14 @@ export function rankOf(
   const last = newestClaimed(stored, source);
   if (last !== undefined && byAge({ file: origin, mtimeNs }, last) < 0) return { isOlder: true, become: [] };
   // A time in the future would make every file older that is written until then.
-  const latest = BigInt(Math.floor(now)) * MS;
+  const latest = BigInt(Math.floor(now)) * NS_IN_MS;
   const past = mtimeNs > latest ? latest : mtimeNs;
   const known = { file: origin, mtimeNs: past < 0n ? 0n : past };
   const isNewer = last === undefined || byAge(last, known) < 0;
   const next = { path: source.path, file: origin, mtimeNs: String(known.mtimeNs) } satisfies Newest;
   return {
     isOlder: false,
-    changedAt: Number(known.mtimeNs / MS),
+    changedAt: Number(known.mtimeNs / NS_IN_MS),
     become: [newestField(source.name), stored ?? '', isNewer ? JSON.stringify(next) : (stored ?? '')],
   };
 }

@@ -13,7 +13,7 @@ import { exportCopied, exportEmpty, exportOlder, exportUnchanged, fileTaken } fr
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
-import type { CopiedFile, Verdict } from './export-versions.ts';
+import { type CopiedFile, NS_IN_MS, type Verdict } from './export-versions.ts';
 import type { TableEnd } from './looks-complete.ts';
 import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
 import { newestOf, type ReadyFile } from './stability.ts';
@@ -101,7 +101,7 @@ export function createExport(
     else versions.set(file, version);
     // A program may keep the time of another file. At the first look, only the time says whether it was written since.
     const isSeen = known !== undefined && writtenAs(known) !== writtenAs(version);
-    if (verdict === 'unchanged') onRewrite?.(isSeen ? clock.now() : Number(mtimeNs / 1_000_000n));
+    if (verdict === 'unchanged') onRewrite?.(isSeen ? clock.now() : Number(mtimeNs / NS_IN_MS));
   }
 
   return openWatch({ source, clock, log, tableEnd, folder, list, onReady: take });

@@ -91,7 +91,7 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
     tick: () => loop.round(),
     async settleOnce() {
       const present = await list();
-      const files = () => (isReplaced(source) ? [...unfinished] : present);
+      const files = () => (mayBeReplaced(source) ? [...unfinished] : present);
       const isAnyLeft = () => files().some((file) => unfinished.has(file) && offers.refused([file]).length === 0);
       for (await loop.round(); !loop.isStopped && isAnyLeft(); await loop.round()) await clock.sleep(soon);
       return offers.refused(files());
@@ -106,7 +106,7 @@ export function openWatch({ source, clock, log, tableEnd, folder, list, onReady 
 }
 
 /** With `newestOnly`, a newer file that comes meanwhile takes the place of the one that was waited for. */
-const isReplaced = (source: Source) => source.type === 'export' && source.newestOnly;
+const mayBeReplaced = (source: Source) => source.type === 'export' && source.newestOnly;
 
 /** Milliseconds between two failed checks after which a source is lost. */
 const LOST_AFTER = 3_000;

@@ -99,8 +99,8 @@ async function checkPause(reported: readonly string[], deps: NotifierDeps): Prom
   const last = (await pausesBefore(deps)).find((one) => one.code === code);
   const shortest = code === OPERATOR ? SHORTEST_PAUSE.operator : (last?.least ?? SHORTEST_PAUSE.automatic);
   if (isKnown || at - since < shortest || !(await begins(`${which}${since}`, deps))) return;
-  const count = code === OPERATOR || isOther ? undefined : `${(last?.times ?? 0) + 1}:${at}`;
-  if (count !== undefined) await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, count);
+  const often = `${(last?.times ?? 0) + 1}:${at}`;
+  if (code !== OPERATOR && !isOther) await store.redis.hset(store.keys.notices, `${OFTEN}${code}`, often);
   send(tell.deliveryPaused({ environment, at, code, reason, since, ...(isOther && { before }) }));
 }
 

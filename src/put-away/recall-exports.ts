@@ -4,8 +4,8 @@ import {
   type Claim,
   claimAt,
   fieldsOf,
-  MS,
   mappingDigest,
+  NS_IN_MS,
   newestField,
   newestOnly,
   rankOf,
@@ -71,7 +71,7 @@ export function createExportRecall({ config, store }: Pick<SettlementContext, 'c
     const known = finishedAt === null ? {} : { [read]: sha256, [mapping]: readWith };
     await redis.hset(keys.exports, { ...known, [claim]: JSON.stringify(claimed) });
     if (claimed.changedAt === undefined) return;
-    const copy = { name, ...(origin && { origin }), mtimeNs: BigInt(claimed.changedAt) * MS };
+    const copy = { name, ...(origin && { origin }), mtimeNs: BigInt(claimed.changedAt) * NS_IN_MS };
     const newest = await redis.hget(keys.exports, newestField(source));
     const [field, , value] = rankOf(copy, newest, { source: newestOnly(source, config), now }).become;
     if (field !== undefined && value !== undefined) await redis.hset(keys.exports, field, value);

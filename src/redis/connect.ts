@@ -55,7 +55,7 @@ type ConnectOptions = {
 /**
  * Opens a connection that survives outages and failovers: commands wait for a writable Redis instead of failing.
  * After `signal`, a Redis that does not answer for five seconds ends this connection and its duplicates: commands fail then,
- * and `explainLoss` says why. So does a loss that takes longer than `lostWithin`.
+ * and `explainRedisError` says why. So does a loss that takes longer than `lostWithin`.
  * Throws PoSyncError `redis-unreachable` when Redis does not answer within ten seconds, `redis-read-only` when it
  * answers as a replica for that long, `redis-refused` when user, password or permissions do not fit, `redis-is-cluster`
  * when a node of a cluster is configured as if it were the only server, and `interrupted`.

@@ -125,7 +125,7 @@ const REPLIES: [RegExp, remedy: string][] = [
  * The error of a command whose connection ended, as PoSyncError `redis-unreachable`, or that Redis refused, as `redis-refused`;
  * any other error unchanged.
  */
-export function explainLoss(thrown: unknown): unknown {
+export function explainRedisError(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof PoSyncError) return thrown;
   const remedy = REPLIES.find(([reply]) => reply.test(thrown.message))?.[1];
   if (remedy !== undefined && thrown.name === 'ReplyError')

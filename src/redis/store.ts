@@ -9,7 +9,7 @@ import { redisBack, redisTrouble } from '../log/events/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisPlace } from './address.ts';
 import { connectRedis, type Redis, redisIsCluster, redisRefused } from './connect.ts';
-import { type COMMAND_WAITS, explainLoss, type Steadiness, watchSteadiness } from './connection-end.ts';
+import { type COMMAND_WAITS, explainRedisError, type Steadiness, watchSteadiness } from './connection-end.ts';
 import { type Keys, keysOf } from './keys.ts';
 import { openPrivateRedis } from './private-server/private-server.ts';
 import { requireOwnData } from './private-server/server-folder.ts';
@@ -176,7 +176,7 @@ async function prepare(
     await requireFormat({ redis, keys }, reads);
     return await createRedisTime(redis, keys, clock);
   } catch (error) {
-    const known = explainLoss(error);
+    const known = explainRedisError(error);
     throw known instanceof PoSyncError ? known : redisRefused(address, error);
   }
 }

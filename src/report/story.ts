@@ -191,8 +191,8 @@ type Named = { batch: string; file?: string };
 export const broughtOf = ({ brought }: Pick<Story, 'brought'>) => summed(brought);
 
 function summed(batches: ReadonlyMap<string, { count: number; nameless: number }>) {
-  const sumOf = (name: 'count' | 'nameless') => batches.values().reduce((sum, one) => sum + one[name], 0);
-  return { count: sumOf('count'), nameless: sumOf('nameless') };
+  const total = (name: 'count' | 'nameless') => batches.values().reduce((sum, one) => sum + one[name], 0);
+  return { count: total('count'), nameless: total('nameless') };
 }
 
 /** How many dead letters are rows without an order number, also those that were settled since. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, type Redis } from '../../src/redis/connect.ts';
-import { explainLoss, watchSteadiness } from '../../src/redis/connection-end.ts';
+import { explainRedisError, watchSteadiness } from '../../src/redis/connection-end.ts';
 import { connectAsAdmin, LOGIN_SECRETS } from '../support/redis-groups.ts';
 import { takeOver } from '../support/redis-way.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -101,7 +101,7 @@ it('a command waits for a server that is there and does not answer yet', async (
 });
 
 describe('a command that loses its connection or is refused', () => {
-  const errorOf = (asked: Promise<unknown>) => asked.then(() => undefined, explainLoss);
+  const errorOf = (asked: Promise<unknown>) => asked.then(() => undefined, explainRedisError);
 
   it('ends with redis-unreachable when Redis stays away', async () => {
     await using own = await startTestRedis();

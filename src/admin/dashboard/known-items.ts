@@ -18,16 +18,16 @@ export async function itemsOfBoth(
   const other =
     known === undefined
       ? undefined
-      : html`<h2>Items that are already known, sorted by article</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : (await isFree(letter, base)) ? FREE : NUMBER_TAKEN}</p>`;
+      : html`<h2>Items that are already known, sorted by article</h2>${items('Known items', byArticle(itemsIn(known)))}<p>${isInProgress ? NUMBER_IN_PROGRESS : await adviceFor(letter, base)}</p>`;
   return html`<h2>Items${known === undefined ? '' : ' in this file, sorted by article'}</h2>${items('Items', own)}${other}`;
 }
 
 const FREE = `${NUMBER_FREE} ${SEND_UNCHANGED}. If it is not, discard it.`;
 
-/** Whether the order that the letter was compared with was withdrawn, so that the number can be sent. */
-async function isFree({ purchaseOrderNumber, kind }: FullLetter, { ledger }: ApiContext['base']): Promise<boolean> {
+/** The order that the letter was compared with may have been withdrawn since: then its number can be sent. */
+async function adviceFor({ purchaseOrderNumber, kind }: FullLetter, { ledger }: ApiContext['base']): Promise<string> {
   const [now] = kind === 'conflict' ? await ledger.lookup([purchaseOrderNumber]) : [];
-  return now?.kind === 'nothing';
+  return now?.kind === 'nothing' ? FREE : NUMBER_TAKEN;
 }
 
 const ITEMS = 200;

@@ -17,7 +17,7 @@ import { checkPartner } from '../../operate/doctor/check-partner.ts';
 import { checkLedgerThere, checkListed, checkRedis, checkRights } from '../../operate/doctor/check-redis.ts';
 import { checkClock, type Finding, failure } from '../../operate/doctor/finding.ts';
 import { connectRedis } from '../../redis/connect.ts';
-import { COMMAND_WAITS, explainLoss } from '../../redis/connection-end.ts';
+import { COMMAND_WAITS, explainRedisError } from '../../redis/connection-end.ts';
 import { keysOf } from '../../redis/keys.ts';
 import { openPrivateRedis } from '../../redis/private-server/private-server.ts';
 import { hasPrivateRedis, isWithoutLedger } from '../../redis/store.ts';
@@ -131,7 +131,7 @@ async function redisFindings(config: Config, shell: Shell, resources: AsyncDispo
     return { found: [...found, clock, ...ledger, ...(await checkDaemon(place, config))], place };
   } catch (error) {
     const isFile = codeOf(error) === 'ENOTDIR';
-    return { found: [isFile ? unusable('Redis', config.data, error) : failure('Redis', explainLoss(error))] };
+    return { found: [isFile ? unusable('Redis', config.data, error) : failure('Redis', explainRedisError(error))] };
   }
 
   async function openPrivate(): Promise<string> {
@@ -160,7 +160,7 @@ async function partnerFindings(
 }
 
 /** Redis answered before. */
-const lost = (error: unknown) => [failure('Redis', explainLoss(error))];
+const lost = (error: unknown) => [failure('Redis', explainRedisError(error))];
 
 const TONES: Record<Finding['state'], Tone> = { ok: 'good', warn: 'doubtful', fail: 'bad', skipped: 'quiet' };
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config, ExportSource } from '../../config/config.ts';
 import { fixedFolder, isPattern, isWebAddress } from '../../config/source-schema.ts';
 import { codeOf } from '../../core/errors.ts';
-import { hasVersions, MS } from '../../intake/export-versions.ts';
+import { hasVersions, NS_IN_MS } from '../../intake/export-versions.ts';
 import { doneOf, filesOf, matchesAny } from '../../intake/names.ts';
 import { newestOf } from '../../intake/stability.ts';
 import type { Store } from '../../redis/store.ts';
@@ -45,7 +45,7 @@ function noMatch(check: string, place: string): Finding {
 /** As long as a file with a time in the future is there, every other file is older. */
 async function ahead(check: string, source: ExportSource): Promise<Finding[]> {
   const { newest } = await newestOf(await filesOf(source));
-  const at = Number((newest?.mtimeNs ?? 0n) / MS);
+  const at = Number((newest?.mtimeNs ?? 0n) / NS_IN_MS);
   if (newest === undefined || at < Date.now() + AHEAD) return [];
   const message = `the time of ${path.basename(newest.file)} is in the future: no other file is read, because all are older`;
   const remedy = 'Correct its time (touch), or remove it, and check the clock of the program that writes the files.';
